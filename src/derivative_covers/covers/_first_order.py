@@ -1,0 +1,190 @@
+"""Gradients, Jacobians and absolute sensitivities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..elements import as_element
+from ..errors import ShapeError
+from ..sweeps import adjoints, check_outputs, lower, not_finite, tangents
+from ..tape import Tape
+from ._arguments import inputs_like, resolve, scalar_output
+
+__all__ = ["abs_forward", "abs_reverse", "gradient", "jacobian", "sensitivity_scales"]
+
+Array = NDArray[Any]
+
+
+def gradient(tape: Any, out: Any) -> Array:
+    """Gradient of a scalar output: one reverse sweep.
+
+    Args:
+        tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+
+    Returns:
+        Array of the shape of the inputs; entry ``a`` is the derivative with respect to
+        input ``a``, in units of the output over those of the input.
+
+    Raises:
+        DomainError: If the output depends on a node outside of its domain.
+        NondifferentiableError: If it depends on a node at a kink, jump or tie.
+        ShapeError: If there is more than one output.
+
+    Guarantee:
+        Exact up to rounding; the same bits with and without the compiler.
+
+    Cost:
+        O(nodes) time, one number a node of memory.
+
+    Source:
+        Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> dc.gradient(lambda x: x[0] * x[1] ** 2, [3.0, 2.0])
+        array([ 4., 12.])
+    """
+    t, outs = resolve(tape, out)
+    o = scalar_output(outs, "gradient")
+    program = check_outputs(t, o)
+    found = adjoints(program, t, 1.0, o)[: t.ninputs].reshape(t.shape)
+    return finite(t, o, found.copy(), "the gradient")
+
+
+def finite(tape: Tape, out: Any, found: Array, what: str) -> Array:
+    """The result itself.
+
+    Raises:
+        DomainError: If it holds a NaN or an infinity.
+    """
+    if not np.isfinite(found).all():
+        raise not_finite(tape, out, what)
+    return found
+
+
+def jacobian(tape: Any, outs: Any) -> Array:
+    """Jacobian of an array of outputs: one reverse sweep an output.
+
+    Args:
+        tape: A tape and ``outs`` the ids of its outputs; or a function and a point.
+
+    Returns:
+        Array of shape ``outs.shape + x0.shape``.
+
+    Raises:
+        DomainError: If an output depends on a node outside of its domain.
+        NondifferentiableError: If one depends on a node at a kink, jump or tie.
+
+    Guarantee:
+        Exact up to rounding; a row equals the gradient of its output bit for bit.
+
+    Cost:
+        O(nodes) time an output.
+
+    Source:
+        Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> dc.jacobian(lambda x: [x[0] * x[1], 3 * x[1]], [2.0, 5.0])
+        array([[5., 2.],
+               [0., 3.]])
+    """
+    t, ids = resolve(tape, outs)
+    ids = np.asarray(ids)
+    program = check_outputs(t, ids)
+    rows = [adjoints(program, t, 1.0, int(k))[: t.ninputs] for k in ids.ravel()]
+    found = np.array(rows).reshape(ids.shape + t.shape)
+    return finite(t, ids, found, "the Jacobian")
+
+
+def abs_forward(w: Any, tape: Tape) -> Array:
+    """Absolute sensitivities of every node, weighted by ``w``: one forward sweep.
+
+    Args:
+        w: Nonnegative weights of the inputs, in their shape.
+        tape: A finished tape.
+
+    Returns:
+        Array of shape ``(nnodes,)``: the sum over all paths from the inputs of the
+        products of absolute partials, so at least ``sum_a |dv_k/dx_a| w_a``, with
+        equality where no paths cancel.
+
+    Raises:
+        ShapeError: If ``w`` has another shape than the inputs.
+
+    Cost:
+        O(nodes).
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> tape, out = dc.tape_function(lambda x: x[0] - 3 * x[1], [1.0, 2.0])
+        >>> float(dc.abs_forward([1.0, 1.0], tape)[out])
+        4.0
+    """
+    weights = np.abs(inputs_like(tape, w, "w"))
+    return tangents(lower(tape), tape, weights, absolute=True)
+
+
+def sensitivity_scales(w: Any, tape: Tape) -> Array:
+    """Declared scales of every node from those of the inputs: one forward sweep.
+
+    Args:
+        w: Declared scales of the inputs, in their shape and units; None for unit
+            scales, which asserts that all inputs share units.
+        tape: A finished tape.
+
+    Returns:
+        Array of shape ``(nnodes,)``, in each node's units.
+
+    Raises:
+        ShapeError: If ``w`` has another shape than the inputs.
+
+    Cost:
+        O(nodes).
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [2.0, 3.0])
+        >>> float(dc.sensitivity_scales(None, tape)[out])
+        5.0
+    """
+    return abs_forward(np.ones(tape.shape) if w is None else w, tape)
+
+
+def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
+    """Absolute sensitivities of weighted outputs to the inputs: one reverse sweep.
+
+    Args:
+        tape: A tape and ``outs`` the ids of its outputs; or a function and a point.
+        outs: See ``tape``.
+        seeds: Nonnegative weights of the outputs: one number, or one an output.
+
+    Returns:
+        Array of the shape of the inputs, at least ``sum_k seeds_k |d out_k / dx_a|``.
+
+    Raises:
+        ShapeError: If ``seeds`` does not fit the outputs.
+        DomainError: If an output depends on a node outside of its domain.
+        NondifferentiableError: If one depends on a node at a kink, jump or tie.
+
+    Cost:
+        O(nodes).
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> dc.abs_reverse(lambda x: [x[0] - x[1], 2 * x[1]], [1.0, 1.0], [1.0, 1.0])
+        array([1., 3.])
+    """
+    t, ids = resolve(tape, outs)
+    ids = np.atleast_1d(np.asarray(ids))
+    weights = np.abs(np.asarray(as_element(seeds, t.dtype)))
+    if weights.ndim and weights.shape != ids.shape:
+        msg = f"seeds have shape {weights.shape}; the outputs have shape {ids.shape}."
+        raise ShapeError(msg)
+    program = check_outputs(t, ids)
+    found = adjoints(program, t, weights, ids, absolute=True)
+    return found[: t.ninputs].reshape(t.shape).copy()

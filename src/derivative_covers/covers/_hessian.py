@@ -1,0 +1,329 @@
+"""Covers of the Hessian of a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CoverError, OptionError
+from ..local import split_ratio
+from ..sweeps import (
+    CoverState,
+    Program,
+    adjoints,
+    any_asks,
+    check_outputs,
+    cover_pass,
+    cover_state,
+    hybrid_channels,
+    lower,
+    quadrature_rows,
+    slot_weights,
+    tangents,
+)
+from ..tape import Tape
+from ._arguments import inputs_like, resolve, scalar_output
+from ._first_order import finite
+from ._results import HessianCover
+
+__all__ = ["cover_hessian", "cover_hybrid", "guards_any_block", "local_covers"]
+
+Array = NDArray[Any]
+
+
+def cover_hessian(
+    tape: Any,
+    out: Any,
+    *,
+    merge: str = "sum",
+    scales: Any = None,
+    ratio: float | None = None,
+    check: bool = True,
+) -> HessianCover:
+    """Cover of the Hessian of a scalar output: ``|H_ij| <= h_i h_j``.
+
+    Args:
+        tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+        out: See ``tape``.
+        merge: ``"sum"`` costs about one gradient more; ``"quadrature"`` is tighter, and
+            about as cheap where every intermediate result depends on few inputs.
+        scales: Declared scales of the inputs, positive, in their shape and units. They
+            stand in where a block's parent values carry no scale (a product with a
+            vanishing factor). None: all 1.
+        ratio: How lopsided a pair of parent values must be to carry no scale, in
+            [0, 1); None for the square root of the machine epsilon.
+        check: Verify every local cover, and for the quadrature merge two computations
+            of the gradient against each other.
+
+    Returns:
+        A :class:`HessianCover`.
+
+    Raises:
+        DomainError: If the output depends on a node outside of its domain.
+        NondifferentiableError: If it depends on a node at a kink, jump or tie.
+        OptionError: For a merge, scales or ratio that cannot be used.
+        CoverError: If a check fails, which is a bug.
+
+    Guarantee:
+        Covers to rounding. Under ``x -> D x`` with powers of two, ``h`` changes by
+        exactly those powers, bit for bit, where no block asks for declared scales (see
+        :func:`guards_any_block`), and otherwise if ``scales`` change along.
+
+    Cost:
+        Sum: one joint reverse sweep, O(nodes). Quadrature: O(nodes) while every
+        intermediate result depends on few inputs, and one sweep more for each of those
+        that do not.
+
+    Source:
+        The chain rule in outer-product form: ``H`` is the sum over nodes of adjoint
+        times second partials times outer products of intermediate gradients.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> dc.cover_hessian(lambda x: 8 * x[0] ** 2 + x[1] ** 2 / 2, [1.0, 1.0]).h
+        array([4., 1.])
+    """
+    if merge not in {"sum", "quadrature"}:
+        msg = f"merge is {merge!r}; it must be 'sum' or 'quadrature'."
+        raise OptionError(msg)
+    t, o, program, state = _begin(tape, out, scales, ratio, check, "cover_hessian")
+    if merge == "sum":
+        adj, g = cover_pass(program, t, o, 1.0, state)
+        return _result(t, o, adj, g[: t.ninputs], state, "sum")
+    return _quadrature(t, o, program, state)
+
+
+def cover_hybrid(
+    tape: Any,
+    out: Any,
+    *,
+    ngroups: int,
+    scales: Any = None,
+    ratio: float | None = None,
+    check: bool = True,
+) -> HessianCover:
+    """Cover of a Hessian between the sum and the quadrature merge.
+
+    Atoms are put into groups, by support where that loses nothing; the sum merge serves
+    inside a group, quadrature across groups.
+
+    Args:
+        tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+        out: See ``tape``.
+        ngroups: Number of groups, at least 1. With one group it is the sum merge; with
+            at least :func:`natoms` groups it is the quadrature merge.
+        scales: As in :func:`cover_hessian`.
+        ratio: As in :func:`cover_hessian`.
+        check: As in :func:`cover_hessian`.
+
+    Returns:
+        A :class:`HessianCover`.
+
+    Raises:
+        OptionError: If ``ngroups`` is not a positive integer, and as in
+            :func:`cover_hessian`.
+        DomainError: If the output depends on a node outside of its domain.
+        NondifferentiableError: If it depends on a node at a kink, jump or tie.
+
+    Guarantee:
+        Covers to rounding; never above the sum merge.
+
+    Cost:
+        At most ``ngroups`` reverse sweeps and one forward sweep.
+
+    Source:
+        Cauchy-Schwarz over groups of atoms.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> f = lambda x: (x[0] + x[1]) ** 2 + (x[0] - x[1]) ** 2
+        >>> dc.cover_hybrid(f, [1.0, 2.0], ngroups=2).h
+        array([2., 2.])
+    """
+    if isinstance(ngroups, bool) or not isinstance(ngroups, (int, np.integer)) or ngroups < 1:
+        msg = f"ngroups is {ngroups!r}; it must be an integer of at least 1."
+        raise OptionError(msg)
+    t, o, program, state = _begin(tape, out, scales, ratio, check, "cover_hybrid")
+    if ngroups >= natoms(t):
+        return _quadrature(t, o, program, state)
+    adj = adjoints(program, t, 1.0, o)
+    rho = slot_weights(program, t, adj, state)
+    h = hybrid_channels(program, t, rho, o, int(ngroups))
+    return _result(t, o, adj, h, state, "hybrid")
+
+
+def _begin(
+    tape: Any, out: Any, scales: Any, ratio: Any, check: bool, what: str
+) -> tuple[Tape, int, Program, CoverState]:
+    t, outs = resolve(tape, out)
+    o = scalar_output(outs, what)
+    threshold = split_ratio(ratio, t.dtype.type)
+    w = np.ones(t.ninputs, dtype=t.dtype)
+    if scales is not None:
+        w = inputs_like(t, scales, "scales")
+        if not (np.isfinite(w).all() and (w > 0).all()):
+            msg = "scales must be positive and finite, one an input."
+            raise OptionError(msg)
+    program = check_outputs(t, o)
+    return t, o, program, cover_state(program, t, w, threshold, check)
+
+
+def _result(
+    t: Tape, o: int, adj: Array, h: Array, state: CoverState, merge: str
+) -> HessianCover:
+    grad = finite(t, o, adj[: t.ninputs].reshape(t.shape).copy(), "the gradient")
+    h = finite(t, o, h.reshape(t.shape).copy(), "the cover")
+    block = t.block_of(o)
+    value = block.values[o - block.start]
+    return HessianCover(value, grad, h, merge, state.source.built)
+
+
+def _quadrature(t: Tape, o: int, program: Program, state: CoverState) -> HessianCover:
+    adj = adjoints(program, t, 1.0, o)
+    rho = slot_weights(program, t, adj, state)
+    h = quadrature_rows(program, t, rho, o)
+    if state.check:
+        _check_gradient(t, o, program, adj[: t.ninputs])
+    return _result(t, o, adj, h, state, "quadrature")
+
+
+def _check_gradient(t: Tape, o: int, program: Program, grad: Array) -> None:
+    """Compare the reverse gradient with a forward tangent in one direction."""
+    size = np.abs(grad)
+    if not (np.isfinite(size).all() and size.any()):
+        return
+    with np.errstate(all="ignore"):
+        direction = np.where(size > 0, 1 / size, 0).astype(t.dtype)
+    direction = np.where(np.isfinite(direction), direction, 0).astype(t.dtype)
+    direction *= np.where(np.arange(direction.size) % 2 == 0, 1, -0.5).astype(t.dtype)
+    forward = tangents(program, t, direction)[o]
+    reference = tangents(program, t, np.abs(direction), absolute=True)[o]
+    reverse = np.sum(grad * direction)
+    tolerance = 64 * np.finfo(t.dtype).eps * np.sqrt(t.nnodes)
+    if np.isfinite(reference) and abs(forward - reverse) > tolerance * reference:
+        msg = (
+            f"two computations of the gradient differ: {forward!r} forward and {reverse!r} "
+            "in reverse. If a node was recorded explicitly, check its partials; otherwise "
+            "this is a bug of the package."
+        )
+        raise CoverError(msg)
+
+
+def guards_any_block(tape: Tape, *, ratio: float | None = None) -> bool:
+    """Whether a cover of this tape could read the declared scales.
+
+    It is decided from values and second partials alone, without a sweep. Where it is
+    False, covers are exactly covariant under a change of the inputs' units; where it is
+    True, ``scales`` have to change along.
+
+    Args:
+        tape: A finished tape.
+        ratio: As in :func:`cover_hessian`.
+
+    Returns:
+        True if some block has an active off-diagonal entry and parent values that carry
+        no scale. It may overcount: blocks without an adjoint, or with a dead slot, never
+        ask.
+
+    Raises:
+        OptionError: If the ratio is not in [0, 1).
+
+    Cost:
+        One scan of the blocks.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> tape, _ = dc.tape_function(lambda x: x[0] * x[1], [0.0, 1.0])
+        >>> dc.guards_any_block(tape)
+        True
+    """
+    return any_asks(lower(tape), split_ratio(ratio, tape.dtype.type))
+
+
+def natoms(tape: Tape) -> int:
+    """Number of atoms of a tape: its independent rank-1 second-order terms.
+
+    A unary or binary elemental with a nonzero second partial has one, an inner product
+    one a pair, a linear node none. It is the number of groups at which
+    :func:`cover_hybrid` reaches the quadrature merge.
+
+    Args:
+        tape: A finished tape.
+
+    Returns:
+        The count over the whole tape, nodes without influence included.
+
+    Cost:
+        One scan of the blocks.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> tape, _ = dc.tape_function(lambda x: x[0] ** 2 + x[0] * x[1], [1.0, 2.0])
+        >>> dc.natoms(tape)
+        2
+    """
+    return sum(step.natoms() for step in lower(tape).steps)
+
+
+class LocalCovers:
+    """Slot weights of every node: a sequence by node id, built on demand."""
+
+    def __init__(self, tape: Tape, program: Program, rho: list[Any]) -> None:
+        self._tape, self._program, self._rho = tape, program, rho
+
+    def __len__(self) -> int:
+        return self._tape.nnodes
+
+    def __getitem__(self, k: int) -> Array | None:
+        n = self._tape.nnodes
+        if not -n <= k < n:
+            msg = f"node {k} is not on this tape of {n} nodes."
+            raise IndexError(msg)
+        k %= n
+        at = len(self._program.below(k)) - 1
+        return self._program.steps[at].rho_of(k, self._rho[at])
+
+    def __repr__(self) -> str:
+        return f"<local covers of {len(self)} nodes>"
+
+
+def local_covers(
+    tape: Any,
+    out: Any,
+    *,
+    scales: Any = None,
+    ratio: float | None = None,
+    check: bool = True,
+) -> LocalCovers:
+    """Local covers of all nodes for a scalar output.
+
+    Args:
+        tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+        out: See ``tape``.
+        scales: As in :func:`cover_hessian`.
+        ratio: As in :func:`cover_hessian`.
+        check: As in :func:`cover_hessian`.
+
+    Returns:
+        A sequence by node id: None without a second-order term, else ``rho``, a slot an
+        entry, with ``rho_i rho_j >= |adjoint| |C_ij|``. Slots of one parent are merged:
+        the first one carries the weight of both.
+
+    Raises:
+        DomainError: If the output depends on a node outside of its domain.
+        NondifferentiableError: If it depends on a node at a kink, jump or tie.
+
+    Cost:
+        One reverse sweep and one scan.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [4.0, 1.0])
+        >>> dc.local_covers(tape, out)[out]
+        array([0.5, 2. ])
+    """
+    t, o, program, state = _begin(tape, out, scales, ratio, check, "local_covers")
+    adj = adjoints(program, t, 1.0, o)
+    return LocalCovers(t, program, slot_weights(program, t, adj, state))

@@ -1,0 +1,82 @@
+"""Whether a vector covers a matrix, and how tightly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ShapeError
+
+__all__ = ["cover_excess", "iscover"]
+
+Array = NDArray[Any]
+
+
+def _logs(h: Any, H: Any) -> tuple[Array, Array]:
+    """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow."""
+    v = np.abs(np.asarray(h, dtype=np.float64)).ravel()
+    M = np.abs(np.asarray(H, dtype=np.float64))
+    if M.size != v.size**2:
+        msg = (
+            f"h has {v.size} entries and H has shape {M.shape}; a matrix of "
+            f"{v.size} x {v.size} entries is needed."
+        )
+        raise ShapeError(msg)
+    with np.errstate(divide="ignore"):
+        log_v = np.log10(v)
+        return log_v[:, None] + log_v[None, :], np.log10(M.reshape(v.size, v.size))
+
+
+def iscover(h: Any, H: Any, *, rtol: float = 1e-12) -> bool:
+    """Whether ``h_i h_j >= |H_ij|`` for all entries, to a relative tolerance.
+
+    Args:
+        h: Cover, any shape with n entries (a :class:`HessianCover` works).
+        H: Matrix with n x n entries.
+        rtol: Relative shortfall that is forgiven as rounding.
+
+    Returns:
+        True if it does; False too where either holds a NaN.
+
+    Raises:
+        ShapeError: If the sizes do not fit.
+
+    Example:
+        >>> from derivative_covers import iscover
+        >>> iscover([2.0, 1.0], [[4.0, 2.0], [2.0, 0.5]])
+        True
+        >>> iscover([2.0, 0.9], [[4.0, 2.0], [2.0, 0.5]])
+        False
+    """
+    have, need = _logs(h, H)
+    return bool((need + np.log10(1 - rtol) <= have).all())
+
+
+def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
+    """Mean of ``log10(h_i h_j / |H_ij|)`` over the nonzero entries of a matrix.
+
+    Args:
+        h: Cover, any shape with n entries (a :class:`HessianCover` works).
+        H: Matrix with n x n entries.
+        threshold: Entries up to this fraction of the largest count as zero.
+
+    Returns:
+        Decades by which the cover is too large on average; 0 for a matrix without
+        nonzero entries.
+
+    Raises:
+        ShapeError: If the sizes do not fit.
+
+    Example:
+        >>> from derivative_covers import cover_excess
+        >>> cover_excess([10.0, 1.0], [[10.0, 0.0], [0.0, 1.0]])
+        0.5
+    """
+    have, need = _logs(h, H)
+    largest = need.max()
+    if largest == -np.inf:
+        return 0.0
+    counted = need > largest + np.log10(threshold)
+    return float((have - need)[counted].mean())

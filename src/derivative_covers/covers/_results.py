@@ -1,0 +1,51 @@
+"""What covers come back as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["HessianCover"]
+
+
+@dataclass(frozen=True, eq=False)
+class HessianCover:
+    """A cover of a Hessian, with the value and the gradient at the same point.
+
+    ``numpy.asarray`` of it is ``h``.
+
+    Attributes:
+        value: Value of the program.
+        gradient: Its gradient, of the shape of the inputs.
+        h: Nonnegative, of the shape of the inputs, with ``|H_ij| <= h_i h_j``; in units
+            of the square root of the output's over those of the input.
+        merge: How the atoms were merged: ``"sum"``, ``"hybrid"`` or ``"quadrature"``.
+        asked: Whether some block had to read the declared scales, so that covariance
+            under a change of units needs ``scales`` to change along.
+
+    Example:
+        >>> import numpy as np, derivative_covers as dc
+        >>> cover = dc.cover_hessian(lambda x: x[0] ** 2 * x[1], [1.0, 2.0])
+        >>> bool((np.outer(cover, cover) >= [[4, 2], [2, 0]]).all())
+        True
+    """
+
+    value: Any
+    gradient: NDArray[Any]
+    h: NDArray[Any]
+    merge: str
+    asked: bool
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        return np.array(self.h, dtype=dtype) if copy or dtype else self.h
+
+    def __repr__(self) -> str:
+        with np.printoptions(precision=6, threshold=8, edgeitems=3):
+            note = ", declared scales were read" if self.asked else ""
+            return (
+                f"HessianCover(value={float(self.value):.6g}, h={self.h}, "
+                f"gradient={self.gradient}, merge={self.merge!r}{note})"
+            )

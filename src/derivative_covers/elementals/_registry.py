@@ -1,0 +1,72 @@
+"""The table of elementals, looked up by name, by ufunc and by opcode."""
+
+from __future__ import annotations
+
+from ..errors import UnsupportedOperationError
+from ._spec import Elemental
+
+__all__ = ["BY_OPCODE", "by_name", "by_ufunc", "opcode", "register"]
+
+BY_OPCODE: list[Elemental] = []
+_BY_NAME: dict[str, int] = {}
+_BY_UFUNC: dict[str, Elemental] = {}
+
+
+def register(elemental: Elemental) -> Elemental:
+    """Add an elemental to the table and give it the next opcode.
+
+    Raises:
+        ValueError: If its name or one of its ufuncs is taken.
+    """
+    if elemental.name in _BY_NAME:
+        msg = (
+            f"elemental {elemental.name!r} is registered already; choose another name."
+        )
+        raise ValueError(msg)
+    taken = [name for name in elemental.ufuncs if name in _BY_UFUNC]
+    if taken:
+        owner = _BY_UFUNC[taken[0]].name
+        msg = f"ufunc {taken[0]!r} already belongs to elemental {owner!r}."
+        raise ValueError(msg)
+    _BY_NAME[elemental.name] = len(BY_OPCODE)
+    BY_OPCODE.append(elemental)
+    for name in elemental.ufuncs:
+        _BY_UFUNC[name] = elemental
+    return elemental
+
+
+def opcode(elemental: Elemental) -> int:
+    """Position of an elemental in the table."""
+    return _BY_NAME[elemental.name]
+
+
+def by_name(name: str) -> Elemental:
+    """Elemental of that name.
+
+    Raises:
+        UnsupportedOperationError: If there is none.
+    """
+    try:
+        return BY_OPCODE[_BY_NAME[name]]
+    except KeyError:
+        msg = (
+            f"no elemental is called {name!r}; known are {', '.join(sorted(_BY_NAME))}."
+        )
+        raise UnsupportedOperationError(msg) from None
+
+
+def by_ufunc(name: str) -> Elemental:
+    """Elemental that answers to a ufunc, given by its name.
+
+    Raises:
+        UnsupportedOperationError: If the ufunc has no rule.
+    """
+    try:
+        return _BY_UFUNC[name]
+    except KeyError:
+        msg = (
+            f"the ufunc {name!r} has no derivative rule. Write the expression with "
+            "supported functions, or add a rule: register(Elemental(name, arity, value, "
+            "Rule(partials), source, ufuncs=(name,)))."
+        )
+        raise UnsupportedOperationError(msg) from None

@@ -1,0 +1,27 @@
+"""The numbers a tape can hold, and what the sweeps ask of them."""
+
+from __future__ import annotations
+
+from derivative_covers.elements import _float as _float
+from derivative_covers.elements._contract import (
+    boundtype,
+    decided_one,
+    decided_sign,
+    decided_zero,
+    magnitude,
+    magtype,
+    separation,
+)
+from derivative_covers.elements._convert import as_element, element_type
+
+__all__ = [
+    "as_element",
+    "boundtype",
+    "decided_one",
+    "decided_sign",
+    "decided_zero",
+    "element_type",
+    "magnitude",
+    "magtype",
+    "separation",
+]

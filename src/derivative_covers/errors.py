@@ -1,0 +1,98 @@
+"""Every exception of the package.
+
+Each derives from :class:`DerivativeError` and from the builtin that a caller would
+catch. A message says what came, what was needed and what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConstantProgramError",
+    "CoverError",
+    "DerivativeError",
+    "DomainError",
+    "InputTypeError",
+    "NondifferentiableError",
+    "OptionError",
+    "ShapeError",
+    "TapeError",
+    "UndecidedError",
+    "UnsupportedOperationError",
+]
+
+
+class DerivativeError(Exception):
+    """Base class of every exception that this package raises."""
+
+
+class _ElementalError(DerivativeError, ValueError):
+    """An elemental stopped being twice differentiable where it was evaluated.
+
+    Attributes:
+        elemental: Name of the elemental, such as ``"log"``.
+        node: Id of the node on its tape, or None where there is none.
+        values: Values of the operands at that node.
+        step: Step of a sweep over transitions, or None outside of one.
+        status: Upper-case status string of the error's kind.
+    """
+
+    status = ""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        elemental: str = "",
+        node: int | None = None,
+        values: tuple[object, ...] = (),
+        step: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.elemental = elemental
+        self.node = node
+        self.values = values
+        self.step = step
+
+
+class DomainError(_ElementalError):
+    """A value lies outside (or on the end) of the open domain of an elemental."""
+
+    status = "DOMAIN_ERROR"
+
+
+class NondifferentiableError(_ElementalError):
+    """The program was evaluated exactly at a kink, a jump, a tie or a branch boundary."""
+
+    status = "NONDIFFERENTIABLE"
+
+
+class UnsupportedOperationError(DerivativeError, TypeError):
+    """An operation has no derivative rule, or would drop the derivative silently."""
+
+
+class InputTypeError(DerivativeError, TypeError):
+    """An argument or a returned object has a type that cannot be used here."""
+
+
+class OptionError(DerivativeError, ValueError):
+    """An option has a value that cannot be used."""
+
+
+class ShapeError(DerivativeError, ValueError):
+    """An argument has a shape or size that cannot be used here."""
+
+
+class ConstantProgramError(DerivativeError, ValueError):
+    """The result of a program does not depend on its inputs."""
+
+
+class TapeError(DerivativeError, RuntimeError):
+    """A variable was used with a tape that it does not belong to, or too late."""
+
+
+class CoverError(DerivativeError, ArithmeticError):
+    """A computed cover failed its own check; please report it as a bug."""
+
+
+class UndecidedError(DerivativeError, ValueError):
+    """A comparison between sets of numbers cannot be decided."""

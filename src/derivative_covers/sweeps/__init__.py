@@ -1,0 +1,44 @@
+"""Compiled passes over a tape; the only place that knows the compiler."""
+
+from __future__ import annotations
+
+from ._check import check_outputs, not_finite, reached
+from ._lower import Program, lower
+from ._passes import (
+    adjoints,
+    any_asks,
+    cover_pass,
+    cover_state,
+    liveness,
+    refuse_inexact,
+    second_order,
+    slot_weights,
+    tangents,
+)
+from ._rows import hybrid_channels, quadrature_rows
+from ._steps import CoverState, Dot, Explicit, Linear, Pair, Step
+
+__all__ = [
+    "CoverState",
+    "Dot",
+    "Explicit",
+    "Linear",
+    "Pair",
+    "Program",
+    "Step",
+    "adjoints",
+    "any_asks",
+    "check_outputs",
+    "cover_pass",
+    "cover_state",
+    "hybrid_channels",
+    "liveness",
+    "lower",
+    "not_finite",
+    "quadrature_rows",
+    "reached",
+    "refuse_inexact",
+    "second_order",
+    "slot_weights",
+    "tangents",
+]

@@ -1,0 +1,94 @@
+"""Errors that count only where an output depends on the node: domains and kinks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DomainError
+from ..tape import Tape, describe, reason
+from ._lower import Program, lower
+
+__all__ = ["check_outputs", "not_finite", "reached"]
+
+
+def reached(program: Program, n: int, outs: Any, structural: bool) -> NDArray[np.uint8]:
+    """One byte a node: whether one of the outputs depends on it.
+
+    ``structural`` also follows partials that are exactly zero.
+    """
+    mark = np.zeros(n, dtype=np.uint8)
+    mark[outs] = 1
+    for step in reversed(program.below(int(np.max(outs)))):
+        step.reach(mark, structural)
+    return mark
+
+
+def check_outputs(tape: Tape, outs: Any) -> Program:
+    """Raise if an output depends on a node that has no derivative; gives the program.
+
+    Raises:
+        DomainError: For the first such node outside of its domain, or where an output
+            is not finite.
+        NondifferentiableError: For the first such node at a kink, jump or tie.
+    """
+    program = lower(tape)
+    outs = np.atleast_1d(np.asarray(outs))
+    finite = bool(np.isfinite(tape.vals[outs] if "vals" in tape.cache or outs.size > 1
+                              else tape.block_of(int(outs[0])).values).all())  # fmt: skip
+    if not finite:
+        finite = bool(np.isfinite(tape.vals[outs]).all())
+    if not program.marks and finite:
+        return program
+    mark = reached(program, tape.nnodes, outs, structural=not finite)
+    for start, bad in program.marks:
+        hit = np.flatnonzero(bad & (mark[start : start + bad.size] != 0))
+        if hit.size:
+            raise reason(tape, start + int(hit[0]))
+    if not finite:
+        raise _infinite(tape, mark)
+    return program
+
+
+def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
+    k = int(np.flatnonzero((mark != 0) & ~np.isfinite(tape.vals))[0])
+    name, value, operands = describe(tape, k)
+    shown = ", ".join(f"{v!r}" for v in operands)
+    msg = (
+        f"node {k}: {name}({shown}) = {value!r} overflows, and an output depends on it. "
+        "Evaluate at another point, or rewrite the program to avoid the overflow."
+    )
+    return DomainError(msg, elemental=name, node=k, values=operands)
+
+
+def not_finite(tape: Tape, outs: Any, what: str) -> DomainError:
+    """The exception for a sweep whose result is not finite: names the first culprit."""
+    program = lower(tape)
+    mark = reached(program, tape.nnodes, np.atleast_1d(outs), structural=False)
+    for k in np.flatnonzero(mark):
+        d = tape.ds[int(k)]
+        c = tape.Cs[int(k)]
+        if np.isfinite(d).all() and np.isfinite(_entries(c)).all():
+            continue
+        name, value, operands = describe(tape, int(k))
+        shown = ", ".join(f"{v!r}" for v in operands)
+        msg = (
+            f"{what} is not finite: node {k}, {name}({shown}) = {value!r}, has first "
+            f"partials {tuple(float(x) for x in d)!r} and second partials {c!r}. "
+            "Evaluate at another point."
+        )
+        return DomainError(msg, elemental=name, node=int(k), values=operands)
+    msg = (
+        f"{what} is not finite: products of finite partials overflow along the program. "
+        "Rescale the variables or the result."
+    )
+    return DomainError(msg)
+
+
+def _entries(c: Any) -> Any:
+    for names in (("c",), ("c11", "c12", "c22")):
+        if all(hasattr(c, name) for name in names):
+            return [float(getattr(c, name)) for name in names]
+    return [0.0]

@@ -1,0 +1,27 @@
+"""Load the compiled kernels on first use, so that importing the package stays light."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any
+
+__all__ = ["pair", "rows", "wide"]
+
+
+@cache
+def pair() -> Any:
+    """Kernels of entrywise blocks."""
+    return importlib.import_module("derivative_covers.sweeps._kernels_pair")
+
+
+@cache
+def wide() -> Any:
+    """Kernels of linear nodes and inner products."""
+    return importlib.import_module("derivative_covers.sweeps._kernels_wide")
+
+
+@cache
+def rows() -> Any:
+    """Kernels of sparse rows."""
+    return importlib.import_module("derivative_covers.sweeps._kernels_rows")

@@ -1,0 +1,226 @@
+"""From the blocks of a tape to the steps of a sweep.
+
+Small blocks that follow each other become one step, so that a program of many tiny
+operations still costs a few kernel calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import tape as tp
+from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
+from ..tape import Tape
+from ._steps import Dot, Explicit, Leaves, Linear, Pair, Step
+
+__all__ = ["Program", "lower"]
+
+SMALL = 256  # entrywise blocks below this many nodes are gathered
+
+Array = NDArray[Any]
+_NO_IDS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(slots=True)
+class Program:
+    """The steps of a tape, in order.
+
+    Attributes:
+        steps: The steps.
+        marks: Per block, which nodes lie outside of their domain or at a kink.
+    """
+
+    steps: list[Step]
+    marks: list[tuple[int, NDArray[np.bool_]]]
+
+    def below(self, node: int) -> list[Step]:
+        """The steps up to the one that holds ``node``."""
+        hi = len(self.steps)
+        lo = 0
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if self.steps[mid].start <= node:
+                lo = mid + 1
+            else:
+                hi = mid
+        return self.steps[:lo]
+
+
+def lower(tape: Tape) -> Program:
+    """The program of a finished tape; built on first use and kept with it."""
+    found = tape.cache.get("program")
+    if found is None:
+        with np.errstate(all="ignore"):
+            found = tape.cache["program"] = _lower(tape)
+    return found  # type: ignore[no-any-return]
+
+
+def _lower(tape: Tape) -> Program:
+    steps: list[Step] = []
+    marks: list[tuple[int, NDArray[np.bool_]]] = []
+    small: list[tp.Block] = []
+    for block in tape.blocks:
+        if not block.size:
+            continue
+        bad = tp.marks(tape, block)
+        if bad is not None:
+            marks.append((block.start, bad))
+        if _is_small(block):
+            small.append(block)
+            continue
+        if small:
+            steps.append(_gathered(tape, small))
+            small = []
+        steps.append(_step(tape, block))
+    if small:
+        steps.append(_gathered(tape, small))
+    return Program(steps, marks)
+
+
+def _is_small(block: tp.Block) -> bool:
+    if isinstance(block, tp.Node):
+        return block.parents.size <= 2 and isinstance(
+            block.curvature, (NoCurvature, UnaryCurvature, BinaryCurvature)
+        ) and block.parents.size > 0
+    return isinstance(block, (tp.Run, tp.Unary, tp.Fixed, tp.Binary)) and block.size < SMALL
+
+
+def _step(tape: Tape, block: tp.Block) -> Step:
+    start, stop = block.start, block.stop
+    if isinstance(block, (tp.Inputs, tp.Constants)):
+        return Leaves(start, stop, isinstance(block, tp.Inputs))
+    if isinstance(block, tp.Linear):
+        ids = _NO_IDS if block.x.ids is None else block.x.ids
+        args = (start, *block.shape, ids, block.x.start, *block.x.strides, block.coef,
+                *block.coef_strides)  # fmt: skip
+        return Linear(start, stop, args, block.coef)
+    if isinstance(block, tp.Dot):
+        xid, xv, xo = _values(tape, block.x)
+        yid, yv, yo = _values(tape, block.y)
+        args = (start, *block.shape, xid, block.x.start, *block.x.strides,
+                yid, block.y.start, *block.y.strides, xv, xo, yv, yo)  # fmt: skip
+        return Dot(start, stop, args, block.merge, block.size * block.shape[3])
+    if isinstance(block, tp.Node):
+        return Explicit(tape, start, block.parents, block.d, block.curvature)
+    return _pair(tape, block)
+
+
+def _values(tape: Tape, x: tp.Operand) -> tuple[Array, Array, int]:
+    if x.ids is not None:
+        return x.ids, tape.vals[x.ids], 0
+    block = tape.block_of(x.start)
+    return _NO_IDS, block.values, block.start
+
+
+def _slots(tape: Tape, block: tp.Block) -> tuple[Any, Any]:
+    """First and second operand of an entrywise block (the second may be None)."""
+    if isinstance(block, (tp.Unary, tp.Fixed)):
+        return block.x, None
+    if isinstance(block, tp.Binary):
+        return block.x, block.y
+    assert isinstance(block, tp.Run)
+    two = (block.code & 3) == 1
+    other = np.where(two, block.other, 0).astype(np.int64)
+    return tp.Operand(0, (1,), block.a), (
+        tp.Operand(0, (1,), np.where(two, other, block.a)) if two.any() else None
+    )
+
+
+def _where(x: tp.Operand | None, n: int) -> tuple[Array, int, int]:
+    if x is None:
+        return _NO_IDS, 0, 0
+    if x.ids is None:
+        return _NO_IDS, x.start, x.strides[0]
+    if x.start == 0 and x.strides == (1,) and x.ids.size == n:
+        return x.ids, 0, 0
+    return x.flat((n,)), 0, 0
+
+
+def _column(part: Any, n: int, dtype: Any) -> tuple[Array, int]:
+    if np.ndim(part) == 0:
+        return np.full(1, part, dtype=dtype), 0
+    if part.size == 1 and n != 1:
+        return np.asarray(part, dtype=dtype).reshape(1), 0
+    return np.ascontiguousarray(part, dtype=dtype), 1
+
+
+def _active(part: Any) -> bool:
+    return bool(np.any(part)) if np.ndim(part) else part != 0.0
+
+
+def _pair(tape: Tape, block: tp.Block) -> Pair:
+    n = block.size
+    x, y = _slots(tape, block)
+    if isinstance(block, tp.Unary) and block.op.name == "square":
+        # As the product x*x, whose partials are the operand itself: nothing to store.
+        d1 = d2 = tape.values_of(x, n)
+        c11, c12, c22 = 0.0, 1.0, 0.0
+        y = x
+    else:
+        d1, d2, c11, c12, c22 = tp.columns(tape, block)
+    curved = _active(c11) or _active(c12) or _active(c22)
+    cross = y is not None and y is not x and _active(c12)
+    columns = [_column(c, n, tape.dtype) for c in (d1, d2, c11, c12, c22)]
+    if d2 is d1:
+        columns[1] = columns[0]
+    topo = (block.start, n, y is not None, *_where(x, n), *_where(y, n))
+    first = (*columns[0], *columns[1])
+    twice = (*columns[2], *columns[3], *columns[4])
+    refs: tuple[Any, ...] = (*_ONE(tape), *_ONE(tape))
+    if cross:
+        refs = (*_column(tape.values_of(x, n), n, tape.dtype),
+                *_column(tape.values_of(y, n), n, tape.dtype))  # fmt: skip
+    return Pair(topo, first, twice, refs, curved, cross)
+
+
+def _ONE(tape: Tape) -> tuple[Array, int]:
+    return np.ones(1, dtype=tape.dtype), 0
+
+
+def _gathered(tape: Tape, blocks: list[tp.Block]) -> Pair:
+    if len(blocks) == 1 and not isinstance(blocks[0], tp.Node):
+        return _pair(tape, blocks[0])
+    start = blocks[0].start
+    n = blocks[-1].stop - start
+    a = np.empty(n, dtype=np.int64)
+    b = np.empty(n, dtype=np.int64)
+    columns = [np.zeros(n, dtype=tape.dtype) for _ in range(5)]
+    two = False
+    for block in blocks:
+        rows = slice(block.start - start, block.stop - start)
+        if isinstance(block, tp.Node):
+            parents, parts = _explicit(block)
+            a[rows], b[rows] = parents
+            two = two or parents[0] != parents[1]
+        else:
+            x, y = _slots(tape, block)
+            parts = tp.columns(tape, block)
+            a[rows] = x.flat((block.size,))
+            b[rows] = a[rows] if y is None else y.flat((block.size,))
+            two = two or y is not None
+        for column, part in zip(columns, parts, strict=True):
+            column[rows] = part
+    d1, d2, c11, c12, c22 = columns
+    cross = bool(c12.any())
+    curved = cross or bool(c11.any()) or bool(c22.any())
+    topo = (start, n, two, a, 0, 0, b, 0, 0)
+    refs: tuple[Any, ...] = (*_ONE(tape), *_ONE(tape))
+    if cross:
+        refs = (tape.vals[a], 1, tape.vals[b], 1)
+    return Pair(topo, (d1, 1, d2, 1), (c11, 1, c12, 1, c22, 1), refs, curved, cross)
+
+
+def _explicit(block: tp.Node) -> tuple[tuple[int, int], tuple[float, ...]]:
+    c = block.curvature
+    p = [int(k) for k in block.parents]
+    d = [float(x) for x in block.d]
+    if len(p) == 1:
+        c11 = float(c.c) if isinstance(c, UnaryCurvature) else 0.0
+        return (p[0], p[0]), (d[0], 0.0, c11, 0.0, 0.0)
+    if isinstance(c, BinaryCurvature):
+        return (p[0], p[1]), (d[0], d[1], float(c.c11), float(c.c12), float(c.c22))
+    return (p[0], p[1]), (d[0], d[1], 0.0, 0.0, 0.0)

@@ -1,0 +1,212 @@
+"""What a tape is made of: blocks of nodes recorded by one operation.
+
+Node ids run through the blocks in order. A block stores its values and what is needed
+to derive everything else; nothing that can be derived is stored an entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..elementals import Elemental
+
+__all__ = [
+    "Accumulate",
+    "Binary",
+    "Block",
+    "Constants",
+    "Dot",
+    "Fixed",
+    "Floats",
+    "Ids",
+    "Inputs",
+    "Linear",
+    "Node",
+    "Operand",
+    "Run",
+    "Unary",
+]
+
+Floats = NDArray[Any]
+Ids = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Operand:
+    """The parents of a block in one of its slots.
+
+    Entry ``(i, j, ...)`` sits at position ``p = start + i*strides[0] + j*strides[1] ...``
+    and is node ``p``, or node ``ids[p]`` where the ids are explicit.
+    """
+
+    start: int
+    strides: tuple[int, ...] = (1,)
+    ids: Ids | None = None
+
+    def flat(self, shape: tuple[int, ...]) -> Ids:
+        """Node ids of all entries, in C order of ``shape``."""
+        position = np.full(shape, self.start, dtype=np.int64)
+        for axis, stride in enumerate(self.strides):
+            if stride:
+                steps = np.arange(shape[axis], dtype=np.int64) * stride
+                position += steps.reshape((-1,) + (1,) * (len(shape) - axis - 1))
+        position = position.ravel()
+        return position if self.ids is None else self.ids[position]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the explicit ids."""
+        return 0 if self.ids is None else self.ids.nbytes
+
+
+@dataclass(slots=True)
+class Block:
+    """Nodes ``start .. start + len(values)``; subclasses say how they came about."""
+
+    start: int
+    values: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return int(self.values.size)
+
+    @property
+    def stop(self) -> int:
+        """One past the last node."""
+        return self.start + int(self.values.size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes
+
+
+@dataclass(slots=True)
+class Inputs(Block):
+    """The inputs of the program."""
+
+
+@dataclass(slots=True)
+class Constants(Block):
+    """Nodes that depend on nothing."""
+
+
+@dataclass(slots=True)
+class Unary(Block):
+    """An elemental of one operand, entry by entry."""
+
+    op: Elemental
+    x: Operand
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.x.nbytes
+
+
+@dataclass(slots=True)
+class Fixed(Block):
+    """An elemental of two operands, one of them constant (one entry, or one a node)."""
+
+    op: Elemental
+    x: Operand
+    slot: int
+    const: Floats
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.x.nbytes + self.const.nbytes
+
+
+@dataclass(slots=True)
+class Binary(Block):
+    """An elemental of two operands, entry by entry."""
+
+    op: Elemental
+    x: Operand
+    y: Operand
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.x.nbytes + self.y.nbytes
+
+
+@dataclass(slots=True)
+class Accumulate(Binary):
+    """A binary block whose first operand runs through the block itself (cumulative)."""
+
+
+@dataclass(slots=True)
+class Linear(Block):
+    """Linear nodes ``y[o] = sum_k coef[o, k] x[o, k]`` with constant coefficients.
+
+    ``shape`` is ``(n0, n1, n2, k)``: three levels of nodes (C order) and the summands.
+    """
+
+    shape: tuple[int, int, int, int]
+    x: Operand
+    coef: Floats
+    coef_strides: tuple[int, int, int, int]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.x.nbytes + self.coef.nbytes
+
+
+@dataclass(slots=True)
+class Dot(Block):
+    """Inner products ``y[o] = sum_k x[o, k] y[o, k]`` of recorded entries.
+
+    ``merge`` says whether a pair whose two slots share their parent is a square.
+    """
+
+    shape: tuple[int, int, int, int]
+    x: Operand
+    y: Operand
+    merge: bool = True
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.x.nbytes + self.y.nbytes
+
+
+@dataclass(slots=True)
+class Run(Block):
+    """A run of scalar operations, a row a node.
+
+    ``code`` is four times the opcode plus the pattern: 0 one operand, 1 two recorded
+    operands, 2 the second one constant, 3 the first one constant. ``a`` is the (first)
+    recorded parent, ``other`` the second parent or the constant.
+    """
+
+    code: NDArray[np.int16]
+    a: Ids
+    other: Floats
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.code.nbytes + self.a.nbytes + self.other.nbytes
+
+
+@dataclass(slots=True)
+class Node(Block):
+    """One node given explicitly: parents, partials and a curvature form."""
+
+    parents: Ids
+    d: Floats
+    curvature: Any
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the block holds."""
+        return self.values.nbytes + self.parents.nbytes + self.d.nbytes

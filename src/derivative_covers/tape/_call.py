@@ -1,0 +1,90 @@
+"""What the implementations of NumPy's functions share: arguments and results."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import UnsupportedOperationError
+from ._convert import tape_of
+from ._storage import ArrayBase
+from ._tvar import TVar
+
+__all__ = [
+    "axes_of",
+    "check_dtype",
+    "extent",
+    "plain",
+    "real_values", "refuse_plain", "stored"]
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axis argument as a sorted tuple of non-negative axes; None means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(sorted(operator.index(a) % max(ndim, 1) for a in axes))
+
+
+def extent(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    """Number of entries along some axes."""
+    return math.prod(shape[a] for a in axes)
+
+
+def check_dtype(dtype: Any) -> None:
+    """Refuse a result type that cannot carry a derivative."""
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        msg = (
+            f"dtype={np.dtype(dtype)} for the result of recorded variables would drop "
+            "their derivative; leave dtype out, or take derivative_covers.value(x)."
+        )
+        raise UnsupportedOperationError(msg)
+
+
+def stored(result: Any, out: Any) -> Any:
+    """The result itself, or ``out`` after the result was stored in it."""
+    if out is None:
+        return result
+    if isinstance(out, tuple):
+        (out,) = out
+    if not isinstance(out, ArrayBase):
+        refuse_plain("out=")
+    out[...] = result  # type: ignore[index]
+    return out
+
+
+def refuse_plain(what: str) -> None:
+    """Raise for recorded values that would be stored into a plain array.
+
+    Raises:
+        UnsupportedOperationError: Always.
+    """
+    msg = (
+        f"{what} would store recorded variables into a plain array, which would drop "
+        "their derivative. Use a target made by np.zeros_like(x) of a recorded x, or the "
+        "function's result."
+    )
+    raise UnsupportedOperationError(msg)
+
+
+def real_values(x: Any) -> Any:
+    """The bare values of recorded variables, of nested lists of them as well."""
+    if isinstance(x, (ArrayBase, TVar)):
+        return x.v
+    if isinstance(x, list):
+        return [real_values(e) for e in x]
+    if isinstance(x, tuple):
+        return tuple(real_values(e) for e in x)
+    if isinstance(x, np.ndarray) and x.dtype == object and tape_of(x) is not None:
+        return np.array([real_values(e) for e in x.ravel()]).reshape(x.shape)
+    return x
+
+
+def plain(x: Any, dtype: Any) -> NDArray[Any]:
+    """Values of an operand as an array; floats meet the tape in its own type."""
+    v = np.asarray(x.v if isinstance(x, (ArrayBase, TVar)) else x)
+    return v.astype(dtype, copy=False) if dtype != np.float64 else v

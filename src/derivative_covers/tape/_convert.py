@@ -1,0 +1,112 @@
+"""Operands from what users write: numbers, arrays, lists and object arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputTypeError, ShapeError, TapeError, UnsupportedOperationError
+from ._storage import ArrayBase, fresh, from_ids
+from ._tape import Tape
+from ._tvar import TVar
+
+__all__ = ["array_of", "as_operand", "tape_of"]
+
+
+_TWO_TAPES = (
+    "variables of two recordings met in one array. Record one function of all "
+    "variables, or take derivative_covers.value(x) of one of them."
+)
+
+
+def tape_of(*things: Any) -> Tape | None:
+    """The tape of the first recorded variable found, lists and object arrays included."""
+    for x in things:
+        if isinstance(x, (ArrayBase, TVar)):
+            if x.tape is not None:
+                return x.tape
+        elif isinstance(x, (list, tuple)):
+            found = tape_of(*x)
+            if found is not None:
+                return found
+        elif isinstance(x, np.ndarray) and x.dtype == object:
+            found = tape_of(*x.ravel().tolist())
+            if found is not None:
+                return found
+    return None
+
+
+def as_operand(x: Any, other: Any = None) -> Any:
+    """A recorded array, a recorded scalar, a number or a real array.
+
+    Lists and object arrays that hold recorded variables become recorded arrays.
+
+    Raises:
+        InputTypeError: For anything that is not a real number or an array of such.
+        UnsupportedOperationError: For complex operands.
+    """
+    if isinstance(x, (ArrayBase, TVar, float, int)):
+        return x
+    if isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.dtype == object):
+        tape = tape_of(x) or tape_of(other)
+        if tape is not None:
+            return array_of(tape, x)
+        x = np.asarray(x)
+    if isinstance(x, (np.ndarray, np.generic)):
+        kind = x.dtype.kind
+        if kind in "fiub":
+            return x
+        if kind == "c":
+            msg = (
+                "a complex operand met a variable of a real program. Write the real and "
+                "the imaginary part apart."
+            )
+            raise UnsupportedOperationError(msg)
+    if isinstance(x, complex):
+        return as_operand(np.complex128(x))
+    msg = (
+        f"an operand of type {type(x).__name__} met a recorded variable; real numbers, "
+        "arrays of them and recorded variables are needed."
+    )
+    raise InputTypeError(msg)
+
+
+def array_of(tape: Tape, x: Any) -> Any:
+    """Recorded array from a nested list or object array of variables and numbers.
+
+    Raises:
+        ShapeError: If the nesting is ragged.
+        InputTypeError: If an entry is not a real number or a variable.
+    """
+    if isinstance(x, ArrayBase):
+        return x
+    if isinstance(x, TVar):
+        if x.tape is not None and x.tape is not tape:
+            raise TapeError(_TWO_TAPES)
+        return from_ids(tape, np.array(x.v, dtype=tape.dtype), np.array(x.i))
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        if not x.ndim:
+            return array_of(tape, x.item())
+        parts = [array_of(tape, e) for e in x.ravel()]
+        shape = x.shape
+    elif isinstance(x, (list, tuple)):
+        parts = [array_of(tape, e) for e in x]
+        shape = (len(parts),)
+    else:
+        a = as_operand(x)
+        if isinstance(a, ArrayBase):
+            return a
+        v = np.array(a, dtype=tape.dtype)
+        return fresh(tape, v, -1, None)
+    shapes = {p.v.shape for p in parts}
+    if len(shapes) > 1:
+        msg = f"a list of entries of different shapes {sorted(shapes)} is no array."
+        raise ShapeError(msg)
+    for p in parts:
+        if p.s.tape is not tape:
+            raise TapeError(_TWO_TAPES)
+    inner = shapes.pop() if shapes else ()
+    v = np.array([p.v for p in parts], dtype=tape.dtype).reshape(shape + inner)
+    ids = np.array([p.node_ids() for p in parts], dtype=np.int64).reshape(shape + inner)
+    return from_ids(tape, v, ids)

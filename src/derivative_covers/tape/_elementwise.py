@@ -1,0 +1,242 @@
+"""Entry-by-entry operations on arrays: one block an operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..elementals import Elemental, by_name, by_ufunc
+from ..errors import NondifferentiableError, TapeError
+from ._blocks import Floats, Operand
+from ._convert import as_operand
+from ._storage import (
+    ArrayBase,
+    constant,
+    entrywise,
+    from_ids,
+    memory_order,
+    scalar_or_array,
+)
+from ._tape import Tape
+from ._tvar import TVar, ufunc_name
+
+__all__ = ["binary", "common_tape", "compare", "unary"]
+
+
+def common_tape(*operands: Any) -> Tape:
+    """The one tape on which recorded operands live.
+
+    Raises:
+        TapeError: If they live on several.
+    """
+    found: Tape | None = None
+    for x in operands:
+        tape = x.tape if isinstance(x, (ArrayBase, TVar)) else None
+        if tape is None or tape is found:
+            continue
+        if found is not None:
+            msg = (
+                "variables of two recordings met in one operation. Record one function "
+                "of all variables, or take derivative_covers.value(x) of one of them."
+            )
+            raise TapeError(msg)
+        found = tape
+    if found is None:
+        msg = "no recorded variable among the operands; this is a bug of the package."
+        raise TapeError(msg)
+    if found.finished:
+        found.put(())
+    return found
+
+
+def _elemental(what: Any) -> Elemental:
+    return by_name(what) if isinstance(what, str) else by_ufunc(ufunc_name(what))
+
+
+def _value(what: Any, op: Elemental, *operands: Any) -> Any:
+    return op.value(np, *operands) if isinstance(what, str) else what(*operands)
+
+
+def unary(what: Any, x: ArrayBase, value: Floats | None = None) -> Any:
+    """Record an elemental, named or given by its ufunc, of every entry of ``x``."""
+    op = _elemental(what)
+    v = x.v
+    r = _value(what, op, v) if value is None else value
+    tape = common_tape(x)
+    if r.base is not None or r is v:
+        r = r.copy(order="K")
+    if not r.size or x.is_constant:
+        return constant(tape, r)
+    if x.s.ids is not None and x.has_constants():
+        return _unary_mixed(tape, op, x, r)
+    if r.dtype != tape.dtype:
+        r = r.astype(tape.dtype)
+    block = tape.unary(op, entrywise(x, r), r.ravel("K"))
+    return scalar_or_array(tape, r, block)
+
+
+def _unary_mixed(tape: Tape, op: Elemental, x: ArrayBase, r: Floats) -> Any:
+    ids = memory_order(x.ids(), r)
+    live = np.flatnonzero(ids >= 0)
+    if not live.size:
+        return constant(tape, r)
+    block = tape.unary(op, Operand(0, (1,), ids[live]), r.ravel("K")[live])
+    return _scatter(tape, r, [(live, block.start)])
+
+
+def _scatter(tape: Tape, r: Floats, parts: list[tuple[Any, int]]) -> Any:
+    flat = np.full(r.size, -1, dtype=np.int64)
+    for where, start in parts:
+        flat[where] = np.arange(start, start + len(where))
+    out = from_ids(tape, r, np.empty(r.shape, dtype=np.int64))
+    out.s.ids = flat
+    return out
+
+
+def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
+    """Record an elemental of two operands, entry by entry with broadcasting.
+
+    Operands are recorded arrays or scalars, numbers, arrays, or nested lists of them.
+    """
+    op = _elemental(what)
+    x = as_operand(x, y)
+    y = as_operand(y, x)
+    xv, yv = _values(x), _values(y)
+    if not (_recorded(x) or _recorded(y)):
+        return _value(what, op, xv, yv)
+    tape = common_tape(x, y)
+    if tape.dtype == np.float32:
+        xv, yv = _cast(xv, tape.dtype), _cast(yv, tape.dtype)
+    r = _value(what, op, xv, yv) if value is None else value
+    if r.dtype != tape.dtype:
+        r = r.astype(tape.dtype)
+    x_live, y_live = _is_live(x), _is_live(y)
+    if not (x_live or y_live) or not r.size:
+        return constant(tape, r)
+    if (x_live and _mixed(x)) or (y_live and _mixed(y)):
+        return _binary_mixed(tape, op, x, y, r)
+    if x_live and y_live:
+        block: Any = tape.binary(op, _operand(x, r), _operand(y, r), r.ravel("K"))
+    elif x_live:
+        const = _const(yv, r, tape)
+        block = tape.fixed(op, _operand(x, r), 0, const, r.ravel("K"))
+    else:
+        const = _const(xv, r, tape)
+        block = tape.fixed(op, _operand(y, r), 1, const, r.ravel("K"))
+    return scalar_or_array(tape, r, block)
+
+
+def _binary_mixed(tape: Tape, op: Elemental, x: Any, y: Any, r: Floats) -> Any:
+    xi = _flat_ids(x, r)
+    yi = _flat_ids(y, r)
+    rv = r.ravel("K")
+    parts: list[tuple[Any, int]] = []
+    both = np.flatnonzero((xi >= 0) & (yi >= 0))
+    if both.size:
+        args = (Operand(0, (1,), xi[both]), Operand(0, (1,), yi[both]), rv[both])
+        parts.append((both, tape.binary(op, *args).start))
+    left = np.flatnonzero((xi >= 0) & (yi < 0))
+    if left.size:
+        const = _const(_values(y), r, tape, full=True)[left]
+        block = tape.fixed(op, Operand(0, (1,), xi[left]), 0, const, rv[left])
+        parts.append((left, block.start))
+    right = np.flatnonzero((xi < 0) & (yi >= 0))
+    if right.size:
+        const = _const(_values(x), r, tape, full=True)[right]
+        block = tape.fixed(op, Operand(0, (1,), yi[right]), 1, const, rv[right])
+        parts.append((right, block.start))
+    if not parts:
+        return constant(tape, r)
+    return _scatter(tape, r, parts)
+
+
+def _cast(v: Any, dtype: Any) -> Any:
+    if isinstance(v, np.ndarray) and v.dtype.kind in "fiub":
+        return v.astype(dtype, copy=False)
+    return dtype.type(v) if isinstance(v, (np.number, np.bool_)) else v
+
+
+def _recorded(x: Any) -> bool:
+    return isinstance(x, (ArrayBase, TVar)) and x.tape is not None
+
+
+def _is_live(x: Any) -> bool:
+    if isinstance(x, TVar):
+        return x.tape is not None
+    return isinstance(x, ArrayBase) and not x.is_constant
+
+
+def _mixed(x: Any) -> bool:
+    return isinstance(x, ArrayBase) and x.s.ids is not None and x.has_constants()
+
+
+def _operand(x: Any, like: Floats) -> Operand:
+    return Operand(x.i, (0,)) if isinstance(x, TVar) else entrywise(x, like)
+
+
+def _values(x: Any) -> Any:
+    return x.v if isinstance(x, (ArrayBase, TVar)) else x
+
+
+def _const(c: Any, like: Floats, tape: Tape, *, full: bool = False) -> Floats:
+    c = np.asarray(c)
+    if c.size == 1 and not full:
+        return c.astype(tape.dtype).reshape(1)
+    flat = memory_order(c, like)
+    return flat.astype(tape.dtype, copy=True)
+
+
+def _flat_ids(x: Any, like: Floats) -> Any:
+    if isinstance(x, TVar):
+        return np.full(like.size, x.i, dtype=np.int64)
+    if isinstance(x, ArrayBase):
+        return memory_order(x.node_ids(), like)
+    return np.full(like.size, -1, dtype=np.int64)
+
+
+_UFUNC = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+
+
+def compare(x: Any, y: Any, sign: str) -> Any:
+    """Compare entry by entry; gives a plain boolean array.
+
+    Raises:
+        NondifferentiableError: Where two entries tie exactly and the comparison is not
+            of a node with itself (equality with a constant is a guard, never a kink).
+    """
+    x = as_operand(x, y)
+    y = as_operand(y, x)
+    xv, yv = _values(x), _values(y)
+    if _recorded(x) or _recorded(y):
+        common_tape(x, y)
+    r = _UFUNC[sign](xv, yv)
+    ties = np.equal(xv, yv)
+    if ties.any():
+        like = np.empty(np.shape(ties))
+        xi = _flat_ids(x, like)
+        yi = _flat_ids(y, like)
+        bad = np.ravel(ties) & (xi != yi)
+        if sign in {"==", "!="}:
+            bad &= (xi >= 0) & (yi >= 0)
+        if bad.any():
+            at = int(np.flatnonzero(bad)[0])
+            tie = float(np.broadcast_to(xv, like.shape).ravel()[at])
+            msg = (
+                f"entry {at} of the comparison ({sign}) is an exact tie at {tie!r}: a "
+                "branch boundary, where the program has no derivative. Evaluate at a "
+                "point off the tie."
+            )
+            node = int(max(xi[at], yi[at]))
+            raise NondifferentiableError(
+                msg, elemental="comparison", node=node, values=(tie, tie)
+            )
+    return r
+

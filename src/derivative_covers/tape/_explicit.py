@@ -1,0 +1,374 @@
+"""Recording nodes explicitly: what extension authors build elementals from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..elements import as_element, decided_zero
+from ..errors import InputTypeError, ShapeError, TapeError
+from ..local import BinaryCurvature, Curvature, NoCurvature, UnaryCurvature
+from ._blocks import Operand
+from ._convert import tape_of
+from ._storage import ArrayBase
+from ._tape import Tape
+from ._tvar import TVar, new_tvar
+
+__all__ = [
+    "binarynode",
+    "constantnode",
+    "constantvar",
+    "dotnode",
+    "isconstant",
+    "linearnode",
+    "nnodes",
+    "noderef",
+    "pushnode",
+    "unarynode",
+    "value",
+]
+
+
+def nnodes(tape: Tape) -> int:
+    """Number of nodes recorded on a tape, inputs included: the length of the tape.
+
+    Args:
+        tape: Any tape.
+
+    Returns:
+        The count.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> dc.nnodes(dc.tape_function(lambda x: x[0] * x[1], [2.0, 3.0])[0])
+        3
+    """
+    return tape.nnodes
+
+
+def value(x: Any) -> Any:
+    """The bare number behind a variable, or ``x`` itself for anything else.
+
+    Args:
+        x: A recorded scalar or array (also in lists), or a plain number.
+
+    Returns:
+        A number or an array of numbers, detached from the recording.
+
+    Example:
+        >>> from derivative_covers import TVar, value
+        >>> value(TVar(2.5)), value(1.0)
+        (2.5, 1.0)
+    """
+    if isinstance(x, TVar):
+        return x.v
+    if isinstance(x, ArrayBase):
+        return x.v.copy()
+    if isinstance(x, (list, tuple)):
+        return type(x)(value(e) for e in x)
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        return np.array([value(e) for e in x.ravel()]).reshape(x.shape)
+    return x
+
+
+def isconstant(x: Any) -> bool:
+    """Whether a variable has a value but no node behind it.
+
+    Args:
+        x: A recorded scalar or array, or a plain number (which is constant).
+
+    Returns:
+        True if no derivative flows through it.
+
+    Example:
+        >>> from derivative_covers import TVar, isconstant
+        >>> isconstant(TVar(1.0))
+        True
+    """
+    if isinstance(x, TVar):
+        return x.tape is None
+    if isinstance(x, ArrayBase):
+        return bool((x.node_ids() < 0).all())
+    return True
+
+
+def constantvar(V: type[TVar], c: Any) -> TVar:
+    """The constant of a backend's variable type.
+
+    Args:
+        V: The variable type; a backend's own constructor makes the constant.
+        c: A real number.
+
+    Returns:
+        A variable with that value and no node.
+
+    Example:
+        >>> from derivative_covers.extend import TVar, constantvar
+        >>> constantvar(TVar, 2.0)
+        TVar(2.0)
+    """
+    return V(c)
+
+
+def noderef(x: TVar) -> tuple[Tape, int]:
+    """The tape and node id behind a recorded scalar.
+
+    Args:
+        x: A recorded scalar.
+
+    Returns:
+        ``(tape, k)``.
+
+    Raises:
+        TapeError: For a constant, which has neither: fold it before recording.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import noderef
+        >>> dc.gradient(lambda x: x[noderef(x[1])[1]], [1.0, 2.0])
+        array([0., 1.])
+    """
+    if not isinstance(x, TVar) or x.tape is None:
+        msg = (
+            f"{x!r} is a constant and has no node; fold constants into the coefficients "
+            "of the node that consumes them (isconstant tells them apart)."
+        )
+        raise TapeError(msg)
+    return x.tape, x.i
+
+
+def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Curvature) -> TVar:
+    """Append a node to a recording.
+
+    Args:
+        tape: A tape that is recording.
+        val: Value of the node.
+        parents: Ids of its parents, one a slot.
+        d: First partials, one a slot.
+        C: Curvature form, slot-aligned with the parents, in the tape's element type.
+
+    Returns:
+        The new variable. ``val`` and ``d`` are converted to the tape's element type.
+
+    Raises:
+        ShapeError: If ``parents`` and ``d`` differ in length.
+        TapeError: If a parent is not on the tape, or the tape is finished.
+        InputTypeError: If ``C`` is no :class:`Curvature`.
+
+    Cost:
+        O(slots).
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import UnaryCurvature, noderef, pushnode
+        >>> def cube(x):
+        ...     tape, k = noderef(x)
+        ...     v = dc.value(x)
+        ...     return pushnode(tape, v**3, [k], [3 * v**2], UnaryCurvature(6 * v))
+        >>> dc.gradient(lambda x: cube(x[0]), [2.0])
+        array([12.])
+    """
+    ids = np.array(parents, dtype=np.int64).reshape(-1)
+    partials = np.array(as_element(d, tape.dtype), dtype=tape.dtype).reshape(-1)
+    if ids.size != partials.size:
+        msg = f"{ids.size} parents and {partials.size} partials; one a slot is needed."
+        raise ShapeError(msg)
+    if not isinstance(C, Curvature):
+        msg = f"the curvature is a {type(C).__name__}; a Curvature form is needed."
+        raise InputTypeError(msg)
+    if ids.size and (ids.min() < 0 or ids.max() >= tape.nnodes):
+        msg = f"parents {ids.tolist()} are not all on this tape of {tape.nnodes} nodes."
+        raise TapeError(msg)
+    held = np.array(as_element(val, tape.dtype), dtype=tape.dtype).reshape(1)
+    block = tape.node(held, ids, partials, C)
+    return new_tvar(tape, block.start, held[0])
+
+
+def unarynode(x: TVar, val: Any, d: Any, c: Any) -> TVar:
+    """Record a node ``phi(x)`` with value ``val`` and derivatives ``d`` and ``c``.
+
+    Args:
+        x: A recorded scalar.
+        val: ``phi(x)``.
+        d: ``phi'(x)``.
+        c: ``phi''(x)``; an exact zero is stored as :class:`NoCurvature`.
+
+    Returns:
+        The new variable.
+
+    Raises:
+        TapeError: If ``x`` is a constant.
+
+    Example:
+        >>> import math, derivative_covers as dc
+        >>> from derivative_covers.extend import unarynode
+        >>> def gauss(x):
+        ...     v = dc.value(x)
+        ...     e = math.exp(-v * v)
+        ...     return unarynode(x, e, -2 * v * e, (4 * v * v - 2) * e)
+        >>> float(dc.hessian(lambda x: gauss(x[0]), [0.0])[0, 0])
+        -2.0
+    """
+    tape, k = noderef(x)
+    second = as_element(c, tape.dtype)
+    form: Curvature = NoCurvature() if decided_zero(second) else UnaryCurvature(second)
+    return pushnode(tape, val, [k], [d], form)
+
+
+def binarynode(
+    x: TVar, y: TVar, val: Any, d1: Any, d2: Any, c11: Any, c12: Any, c22: Any
+) -> TVar:
+    """Record a node ``phi(x, y)`` with its first and second partials.
+
+    Args:
+        x: First recorded scalar.
+        y: Second recorded scalar, on the same tape.
+        val: Value.
+        d1: First partial in ``x``.
+        d2: First partial in ``y``.
+        c11: Second partial in ``x``; an all-zero block is stored as NoCurvature.
+        c12: Mixed second partial.
+        c22: Second partial in ``y``.
+
+    Returns:
+        The new variable.
+
+    Raises:
+        TapeError: If an operand is a constant, or they live on two tapes.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import binarynode
+        >>> def times(x, y):
+        ...     a, b = dc.value(x), dc.value(y)
+        ...     return binarynode(x, y, a * b, b, a, 0.0, 1.0, 0.0)
+        >>> dc.hessian(lambda x: times(x[0], x[1]), [2.0, 3.0])
+        array([[0., 1.],
+               [1., 0.]])
+    """
+    tape, i = noderef(x)
+    other, j = noderef(y)
+    if other is not tape:
+        msg = "the operands live on two tapes; record one function of both."
+        raise TapeError(msg)
+    block = [as_element(c, tape.dtype) for c in (c11, c12, c22)]
+    form: Curvature = NoCurvature()
+    if not all(decided_zero(c) for c in block):
+        form = BinaryCurvature(*block)
+    return pushnode(tape, val, [i, j], [d1, d2], form)
+
+
+def _scalars(xs: Sequence[Any], name: str) -> tuple[Tape, np.ndarray[Any, Any], Any]:
+    entries = list(xs)
+    tape = tape_of(entries) if not isinstance(xs, ArrayBase) else xs.tape
+    if tape is None:
+        msg = f"{name} holds no recorded variable; fold constants into coefficients."
+        raise TapeError(msg)
+    refs = [noderef(x) for x in entries]
+    if any(t is not tape for t, _ in refs):
+        msg = f"{name} holds variables of two tapes; record one function of all of them."
+        raise TapeError(msg)
+    ids = np.array([k for _, k in refs], dtype=np.int64)
+    return tape, ids, np.array([x.v for x in entries], dtype=tape.dtype)
+
+
+def dotnode(ws: Sequence[TVar], xs: Sequence[TVar]) -> TVar:
+    """Record an inner product ``sum_j w_j x_j`` as one node with paired curvature.
+
+    Slots are ordered ``(w_1, .., w_q, x_1, .., x_q)`` and stay independent even where
+    ``ws`` and ``xs`` share entries.
+
+    Args:
+        ws: Recorded scalars (a list, or a recorded 1-d array).
+        xs: As many of them, on the same tape.
+
+    Returns:
+        The new variable.
+
+    Raises:
+        ShapeError: If the lengths differ or are zero.
+        TapeError: If an entry is a constant, or on another tape.
+
+    Cost:
+        O(q).
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import dotnode
+        >>> dc.gradient(lambda x: dotnode([x[0]], [x[1]]), [2.0, 3.0])
+        array([3., 2.])
+    """
+    if len(ws) != len(xs) or not len(xs):
+        msg = f"dotnode got {len(ws)} and {len(xs)} entries; equally many are needed."
+        raise ShapeError(msg)
+    tape, w, wv = _scalars(ws, "ws")
+    other, x, xv = _scalars(xs, "xs")
+    if other is not tape:
+        msg = "the operands live on two tapes; record one function of both."
+        raise TapeError(msg)
+    held = np.array([np.dot(wv, xv)], dtype=tape.dtype)
+    walk = (0, 0, 0, 1)
+    block = tape.dot(
+        (1, 1, 1, w.size), Operand(0, walk, w), Operand(0, walk, x), held, merge=False
+    )
+    return new_tvar(tape, block.start, held[0])
+
+
+def linearnode(coeffs: Any, xs: Sequence[TVar]) -> TVar:
+    """Record a linear combination ``sum_j coeffs[j] x_j`` as one node.
+
+    Args:
+        coeffs: Constant coefficients, converted to the tape's element type.
+        xs: As many recorded scalars.
+
+    Returns:
+        The new variable.
+
+    Raises:
+        ShapeError: If the lengths differ or are zero.
+        TapeError: If an entry is a constant, or they live on several tapes.
+
+    Cost:
+        O(q).
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import linearnode
+        >>> dc.gradient(lambda x: linearnode([2.0, -1.0], [x[0], x[1]]), [1.0, 1.0])
+        array([ 2., -1.])
+    """
+    if len(coeffs) != len(xs) or not len(xs):
+        msg = f"linearnode got {len(coeffs)} coefficients and {len(xs)} variables."
+        raise ShapeError(msg)
+    tape, ids, values = _scalars(xs, "xs")
+    c = np.array(as_element(coeffs, tape.dtype), dtype=tape.dtype)
+    held = np.array([np.dot(c, values)], dtype=tape.dtype)
+    operand = Operand(0, (0, 0, 0, 1), ids)
+    block = tape.linear((1, 1, 1, ids.size), operand, c, (0, 0, 0, 1), held)
+    return new_tvar(tape, block.start, held[0])
+
+
+def constantnode(tape: Tape, c: Any) -> TVar:
+    """Record a node that depends on nothing.
+
+    Elementals fold constants, so this is needed only where a constant must have an id,
+    such as a fixed entry among a program's outputs.
+
+    Args:
+        tape: A tape that is recording.
+        c: Its value.
+
+    Returns:
+        The new variable; its Jacobian row is zero and it has no atom.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import constantnode, noderef
+        >>> dc.jacobian(lambda x: [x[0], constantnode(noderef(x[0])[0], 7.0)], [1.0])
+        array([[1.],
+               [0.]])
+    """
+    held = np.array(as_element(c, tape.dtype), dtype=tape.dtype).reshape(1)
+    return new_tvar(tape, tape.constants(held).start, held[0])

@@ -1,0 +1,214 @@
+"""Selection by order: the chosen entries keep their nodes; a tie marks its own node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..elementals import by_name
+from ..errors import NondifferentiableError
+from ._blocks import Ids, Operand
+from ._call import axes_of, plain, stored
+from ._elementwise import common_tape
+from ._protocol import UFUNC_METHODS, as_array, implements
+from ._storage import ArrayBase, assembled, constant
+from ._tape import Tape
+from ._wide import sum_axes
+
+__all__ = ["clip", "with_ties"]
+
+
+def with_ties(tape: Tape, r: Any, ids: Ids, tied: NDArray[np.bool_]) -> Any:
+    """Selected entries; those where nodes tied get a node that marks the kink."""
+    tied = tied & (ids >= 0)
+    if tied.any():
+        ids = np.array(ids)
+        values = np.asarray(np.asarray(r)[tied], dtype=tape.dtype)
+        start = tape.unary(by_name("tie"), Operand(0, (1,), ids[tied]), values).start
+        ids[tied] = np.arange(start, start + values.size)
+    return assembled(tape, r, ids)
+
+
+def _lanes(a: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """The reduced axes last, as one."""
+    moved = np.moveaxis(a, axes, range(-len(axes), 0)) if axes else a[..., None]
+    kept = moved.shape[: a.ndim - len(axes)]
+    return moved.reshape(*kept, -1)
+
+
+def _extremum(a: Any, axis: Any, keepdims: bool, initial: Any, largest: bool) -> Any:
+    x = as_array(a, initial)
+    v = x.v
+    r = (np.max if largest else np.min)(v, axis=axis, keepdims=keepdims)
+    if not x.depends:
+        chosen = constant(x.tape, r)
+    else:
+        axes = axes_of(axis, v.ndim)
+        entries, ids = _lanes(v, axes), _lanes(x.node_ids(), axes)
+        at = (np.argmax if largest else np.argmin)(entries, axis=-1)[..., None]
+        equal = entries == np.take_along_axis(entries, at, -1)
+        picked = np.take_along_axis(ids, at, -1)
+        tied = (equal & (ids != picked)).any(axis=-1)
+        node = picked[..., 0]
+        if tied.any():
+            node = np.where(tied, np.where(equal, ids, -1).max(axis=-1), node)
+        shape = np.shape(r)
+        chosen = with_ties(x.tape, r, node.reshape(shape), tied.reshape(shape))
+    if initial is not None:
+        chosen = (np.maximum if largest else np.minimum)(chosen, initial)
+    return chosen
+
+
+@implements(np.max, np.amax)
+def max_(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
+) -> Any:
+    """The largest entries, each the node that it was."""
+    return stored(_extremum(a, axis, keepdims, initial, largest=True), out)
+
+
+@implements(np.min, np.amin)
+def min_(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
+) -> Any:
+    """The smallest entries, each the node that it was."""
+    return stored(_extremum(a, axis, keepdims, initial, largest=False), out)
+
+
+def _reduce(function: Any) -> Any:
+    def reduce(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **kw: Any) -> Any:
+        return function(a, axis, out, **kw)
+
+    return reduce
+
+
+UFUNC_METHODS[np.maximum, "reduce"] = _reduce(max_)
+UFUNC_METHODS[np.minimum, "reduce"] = _reduce(min_)
+
+
+@implements(np.ptp)
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Largest less smallest entry."""
+    x = as_array(a)
+    return stored(max_(x, axis, None, keepdims) - min_(x, axis, None, keepdims), out)
+
+
+def _refuse_tie(name: str, x: ArrayBase, tied: Any) -> None:
+    if tied.any():
+        at = int(np.flatnonzero(tied)[0])
+        value = float(x.v.ravel()[at])
+        msg = (
+            f"{name} met an exact tie at {value!r}: a branch boundary, where the program "
+            "has no derivative. Evaluate at a point off the tie."
+        )
+        node = int(x.node_ids().ravel()[at])
+        raise NondifferentiableError(msg, elemental=name, node=node, values=(value, value))
+
+
+def _position(function: Any, name: str) -> None:
+    @implements(function)
+    def position(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        x = as_array(a)
+        if axis is None:
+            at = function(x.v)
+            same = x.v == x.v.ravel()[at]
+            chosen = x.node_ids().ravel()[at]
+        else:
+            at = function(x.v, axis=axis, keepdims=True)
+            same = x.v == np.take_along_axis(x.v, at, axis)
+            chosen = np.take_along_axis(x.node_ids(), at, axis)
+        _refuse_tie(name, x, same & (x.node_ids() != chosen))
+        return function(x.v, axis=axis, keepdims=keepdims)
+
+
+_position(np.argmax, "argmax")
+_position(np.argmin, "argmin")
+
+
+def _order(x: ArrayBase, axis: int) -> tuple[Any, Any]:
+    """Sorting order and, in the place of every entry after sorting, whether it ties."""
+    order = np.argsort(x.v, axis=axis, kind="stable")
+    v = np.moveaxis(np.take_along_axis(x.v, order, axis), axis, -1)
+    ids = np.moveaxis(np.take_along_axis(x.node_ids(), order, axis), axis, -1)
+    step = (v[..., 1:] == v[..., :-1]) & (ids[..., 1:] != ids[..., :-1])
+    tied = np.zeros(v.shape, dtype=bool)
+    tied[..., 1:] |= step
+    tied[..., :-1] |= step
+    return order, np.moveaxis(tied, -1, axis)
+
+
+@implements(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+    """The entries in order, each the node that it was."""
+    x = as_array(a)
+    if axis is None:
+        x, axis = x.flatten(), -1
+    r = np.sort(x.v, axis=axis, kind=kind)
+    if not x.depends:
+        return constant(x.tape, r)
+    at, tied = _order(x, axis)
+    ids = np.take_along_axis(x.node_ids(), at, axis)
+    return with_ties(x.tape, r, ids, tied)
+
+
+@implements(np.argsort)
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+    """Plain integers; exact ties are refused."""
+    x = as_array(a)
+    if axis is None:
+        x, axis = x.flatten(), -1
+    at, tied = _order(x, axis)
+    _refuse_tie("argsort", sort(x, axis), tied) if tied.any() else None
+    return np.argsort(x.v, axis=axis, kind=kind) if kind else at
+
+
+@implements(np.median)
+def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Mean of the one or two middle entries."""
+    x = as_array(a)
+    r = np.median(x.v, axis=axis, keepdims=keepdims)
+    if not x.depends:
+        return stored(constant(x.tape, r), out)
+    axes = axes_of(axis, x.v.ndim)
+    moved = x.view(np.moveaxis(x.v, axes, range(-len(axes), 0)))
+    kept = moved.v.shape[: x.v.ndim - len(axes)]
+    ordered = sort(moved.reshape(*kept, -1))
+    n = ordered.v.shape[-1]
+    middle = ordered[..., (n - 1) // 2 : n // 2 + 1]
+    share = 1.0 / middle.v.shape[-1]
+    return stored(sum_axes(middle, (middle.v.ndim - 1,), r, share), out)
+
+
+@implements(np.clip)
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
+    """Every entry keeps its node, or takes that of the end it was clipped to."""
+    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    x = as_array(a, low, high)
+    tape = common_tape(x)
+    dtype = tape.dtype
+    ends = [None if e is None else as_array(e, x) for e in (low, high)]
+    lo, hi = (None if e is None else plain(e, dtype) for e in ends)
+    r = np.clip(x.v, lo, hi)
+    v = np.broadcast_to(x.v, np.shape(r))
+    ids: Any = np.broadcast_to(x.node_ids(), v.shape)
+    tied = np.zeros(v.shape, dtype=bool)
+    for end, beyond in ((ends[0], np.less), (ends[1], np.greater)):
+        if end is None:
+            continue
+        other = np.broadcast_to(end.node_ids(), v.shape)
+        outside = beyond(v, end.v) | np.isnan(end.v)
+        equal = (v == end.v) & (ids != other)
+        tied = (tied & ~outside) | equal
+        ids = np.where(outside, other, np.where(equal, np.maximum(ids, other), ids))
+        v = np.where(outside, end.v, v)
+    return stored(with_ties(tape, r, ids, tied), out)

@@ -1,0 +1,181 @@
+"""First and second partials of entrywise blocks, evaluated by NumPy from their rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..elementals import BY_OPCODE, Elemental, Rule
+from ..errors import DomainError, NondifferentiableError
+from ._blocks import Accumulate, Binary, Block, Fixed, Floats, Node, Run, Unary
+
+if TYPE_CHECKING:
+    from ._tape import Tape
+
+__all__ = ["Columns", "columns", "describe", "marks", "reason"]
+
+Columns = tuple[Any, Any, Any, Any, Any]
+"""``(d1, d2, c11, c12, c22)``, each a number, or an array of one entry or one a node."""
+
+
+def _rule(op: Elemental, pattern: int) -> Rule:
+    if pattern <= 1:
+        return op.rule
+    return op.rule_first() if pattern == 2 else op.rule_second()
+
+
+def _wide(found: tuple[Any, ...], two: bool) -> Columns:
+    if two:
+        d1, d2, c11, c12, c22 = found
+        return d1, d2, c11, c12, c22
+    d, c = found
+    return d, 0.0, c, 0.0, 0.0
+
+
+def _operands(tape: Tape, block: Block) -> tuple[Rule, tuple[Any, ...], bool]:
+    """Rule, operand values and whether both operands are differentiated."""
+    n = block.size
+    if isinstance(block, Unary):
+        return block.op.rule, (tape.values_of(block.x, n),), False
+    if isinstance(block, Fixed):
+        x = tape.values_of(block.x, n)
+        if block.slot == 0:
+            return _rule(block.op, 2), (x, block.const), False
+        return _rule(block.op, 3), (block.const, x), False
+    assert isinstance(block, Binary)
+    if isinstance(block, Accumulate):
+        x = tape.vals[block.x.flat((n,))]
+    else:
+        x = tape.values_of(block.x, n)
+    return block.op.rule, (x, tape.values_of(block.y, n)), True
+
+
+def columns(tape: Tape, block: Block) -> Columns:
+    """Partials of a block of elementals of one or two operands."""
+    with np.errstate(all="ignore"):
+        if isinstance(block, Run):
+            return _run_columns(tape, block)
+        rule, operands, two = _operands(tape, block)
+        return _wide(rule.partials(np, *operands, block.values), two)
+
+
+def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
+    """Which nodes of a block lie outside of their domain or at a kink; None: nowhere."""
+    with np.errstate(all="ignore"):
+        if isinstance(block, Run):
+            bad = np.zeros(block.size, dtype=bool)
+            for rule, operands, _, where in _groups(tape, block):
+                found = _bad(rule, operands)
+                if found is not None:
+                    bad[where] = found
+            return bad if bad.any() else None
+        if not isinstance(block, (Unary, Fixed, Binary)):
+            return None
+        rule, operands, _ = _operands(tape, block)
+        found = _bad(rule, operands)
+        if found is None or not np.any(found):
+            return None
+        return np.broadcast_to(found, (block.size,))
+
+
+def _bad(rule: Rule, operands: tuple[Any, ...]) -> Any:
+    bad = None
+    if rule.domain is not None:
+        bad = ~np.asarray(rule.domain(np, *operands))
+    if rule.kink is not None:
+        kink = np.asarray(rule.kink(np, *operands))
+        bad = kink if bad is None else bad | kink
+    return bad
+
+
+def _groups(tape: Tape, block: Run) -> Any:
+    """Rows of a run by code: ``(rule, operand values, both differentiated?, rows)``."""
+    order = np.argsort(block.code, kind="stable")
+    codes = block.code[order]
+    cuts = np.flatnonzero(np.diff(codes)) + 1
+    vals = tape.vals
+    for where in np.split(order, cuts):
+        code = int(block.code[where[0]])
+        op, pattern = BY_OPCODE[code >> 2], code & 3
+        x = vals[block.a[where]]
+        if pattern == 0:
+            yield op.rule, (x,), False, where
+        elif pattern == 1:
+            yield op.rule, (x, vals[block.other[where].astype(np.int64)]), True, where
+        else:
+            c = block.other[where].astype(tape.dtype)
+            operands = (x, c) if pattern == 2 else (c, x)
+            yield _rule(op, pattern), operands, False, where
+
+
+def _run_columns(tape: Tape, block: Run) -> Columns:
+    n = block.size
+    out = tuple(np.zeros(n, dtype=tape.dtype) for _ in range(5))
+    for rule, operands, two, where in _groups(tape, block):
+        found = _wide(rule.partials(np, *operands, block.values[where]), two)
+        for column, part in zip(out, found, strict=True):
+            if part.__class__ is not float or part != 0.0:
+                column[where] = part
+    return out  # type: ignore[return-value]
+
+
+def _node(tape: Tape, k: int) -> tuple[str, Rule | None, tuple[Floats, ...]]:
+    """Name, rule and operand values (arrays of one entry) of node ``k``."""
+    block = tape.block_of(k)
+    at = k - block.start
+    if isinstance(block, Run):
+        code = int(block.code[at])
+        op, pattern = BY_OPCODE[code >> 2], code & 3
+        x = tape.vals[block.a[at : at + 1]]
+        other = block.other[at : at + 1]
+        if pattern == 0:
+            return op.name, op.rule, (x,)
+        if pattern == 1:
+            return op.name, op.rule, (x, tape.vals[other.astype(np.int64)])
+        pair = (x, other) if pattern == 2 else (other, x)
+        return op.name, _rule(op, pattern), pair
+    if isinstance(block, (Unary, Fixed, Binary)):
+        rule, operands, _ = _operands(tape, block)
+        n = (block.size,)
+        picked = tuple(np.broadcast_to(v, n)[at : at + 1] for v in operands)
+        return block.op.name, rule, picked
+    if isinstance(block, Node):
+        return "explicit node", None, tuple(tape.vals[block.parents])
+    return type(block).__name__.lower(), None, ()
+
+
+def describe(tape: Tape, k: int) -> tuple[str, float, tuple[float, ...]]:
+    """Name of the elemental of node ``k``, its value and its operands' values."""
+    name, _, operands = _node(tape, k)
+    return name, float(tape.vals[k]), tuple(float(np.ravel(v)[0]) for v in operands)
+
+
+def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
+    """The exception that says why node ``k`` has no first or second derivative."""
+    name, rule, operands = _node(tape, k)
+    values = tuple(float(np.ravel(v)[0]) for v in operands)
+    shown = ", ".join(f"{v!r}" for v in values)
+    kink = False
+    if rule is not None and rule.kink is not None:
+        kink = bool(np.any(rule.kink(np, *operands)))
+    if kink:
+        if name == "tie":
+            msg = (
+                f"node {k}: the selected value {shown} is tied with another candidate "
+                "(max, min or sort), where the program has no derivative. Evaluate at a "
+                "point off the tie."
+            )
+        else:
+            msg = (
+                f"node {k}: {name}({shown}) is exactly at a kink or jump, where it has no "
+                "derivative. Evaluate at another point, or guard it with np.where."
+            )
+        return NondifferentiableError(msg, elemental=name, node=k, values=values)
+    msg = (
+        f"node {k}: {name}({shown}) = {float(tape.vals[k])!r} is not in the open domain "
+        "where the elemental is twice continuously differentiable with finite partials. "
+        "Evaluate at another point, or guard it with np.where."
+    )
+    return DomainError(msg, elemental=name, node=k, values=values)

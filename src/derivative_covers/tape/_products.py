@@ -1,0 +1,182 @@
+"""Products of arrays: inner products become dot nodes, constant factors linear nodes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedOperationError
+from ._call import plain, stored
+from ._elementwise import binary, common_tape
+from ._protocol import as_array, implements, outer
+from ._storage import ArrayBase, constant
+from ._tape import Tape
+from ._wide import contract, settled
+
+__all__ = ["factors", "shaped"]
+
+
+def factors(*operands: Any) -> tuple[Tape, list[Any], list[Any]]:
+    """The tape, the operands (constant ones plain) and their values.
+
+    Constants among recorded entries get nodes, once for each distinct operand, so that
+    an operand that occurs twice keeps one set of parents.
+    """
+    arrays = [as_array(x, *operands) for x in operands]
+    tape = common_tape(*arrays)
+    values = [plain(x, tape.dtype) for x in arrays]
+    done: dict[int, Any] = {}
+    parts = []
+    for x, v in zip(arrays, values, strict=True):
+        if not isinstance(x, ArrayBase) or not x.depends:
+            parts.append(v)
+            continue
+        if id(x) not in done:
+            done[id(x)] = settled(x)
+        parts.append(done[id(x)])
+    return tape, parts, values
+
+
+def shaped(x: Any, order: Any, shape: tuple[int, ...]) -> Any:
+    """Axes of a recorded or plain array reordered and grouped."""
+    return x.transpose(order).reshape(shape)
+
+
+@implements(np.matmul)
+def matmul(x: Any, y: Any, out: Any = None) -> Any:
+    """Matrix product, batched as NumPy's."""
+    tape, (a, b), (av, bv) = factors(x, y)
+    r = np.matmul(av, bv)
+    if a.ndim == 1:
+        a = a.reshape(1, -1)
+    if b.ndim == 1:
+        b = b.reshape(-1, 1)
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return stored(_contract(tape, _batched(a, batch), _batched(b, batch), r), out)
+
+
+def _batched(a: Any, batch: tuple[int, ...]) -> Any:
+    matrix = a.shape[-2:]
+    if math.prod(a.shape[:-2]) == 1:
+        return a.reshape(1, *matrix)
+    if a.shape[:-2] != batch:
+        a = np.broadcast_to(a, batch + matrix)
+    return a.reshape(-1, *matrix)
+
+
+def _contract(tape: Tape, a: Any, b: Any, r: Any) -> Any:
+    if isinstance(a, ArrayBase) or isinstance(b, ArrayBase):
+        return contract(a, b, r)
+    return constant(tape, r)
+
+
+@implements(np.dot)
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """As numpy.dot: the last axis of ``a`` against the last but one of ``b``."""
+    tape, (x, y), (xv, yv) = factors(a, b)
+    if not x.ndim or not y.ndim:
+        return stored(binary(np.multiply, as_array(a, b), as_array(b, a)), out)
+    r = np.dot(xv, yv)
+    k = x.shape[-1]
+    left = x.reshape(1, -1, k) if x.size else x
+    if y.ndim == 1:
+        right = y.reshape(1, k, 1)
+    else:
+        order = (y.ndim - 2, *range(y.ndim - 2), y.ndim - 1)
+        right = shaped(y, order, (1, k, math.prod(y.shape) // max(k, 1)))
+    if not x.size or not y.size:
+        return stored(constant(tape, r), out)
+    return stored(_contract(tape, left, right, r), out)
+
+
+@implements(np.vdot)
+def vdot(a: Any, b: Any) -> Any:
+    """Inner product of the flattened operands."""
+    x, y = as_array(a, b), as_array(b, a)
+    return dot(x.ravel(), y.ravel() if y is not x else x.ravel())
+
+
+@implements(np.inner)
+def inner(a: Any, b: Any) -> Any:
+    """Sum over the last axes."""
+    tape, (x, y), (xv, yv) = factors(a, b)
+    if not x.ndim or not y.ndim:
+        return binary(np.multiply, as_array(a, b), as_array(b, a))
+    r = np.inner(xv, yv)
+    if not x.size or not y.size:
+        return constant(tape, r)
+    k = x.shape[-1]
+    right = y.reshape(1, -1, k).transpose(0, 2, 1)
+    return _contract(tape, x.reshape(1, -1, k), right, r)
+
+
+@implements(np.outer)
+def outer_(a: Any, b: Any, out: Any = None) -> Any:
+    """All products of an entry of ``a`` with one of ``b``."""
+    x, y = as_array(a, b), as_array(b, a)
+    return stored(outer(np.multiply, x.ravel(), y.ravel()), out)
+
+
+@implements(np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """As numpy.tensordot."""
+    tape, (x, y), (xv, yv) = factors(a, b)
+    r = np.tensordot(xv, yv, axes)
+    if isinstance(axes, (int, np.integer)):
+        xa = list(range(x.ndim - int(axes), x.ndim))
+        ya = list(range(int(axes)))
+    else:
+        xa, ya = ([e] if isinstance(e, (int, np.integer)) else list(e) for e in axes)
+    if not r.size or not x.size:
+        return constant(tape, r)
+    xa, ya = [e % x.ndim for e in xa], [e % y.ndim for e in ya]
+    k = math.prod(x.shape[e] for e in xa)
+    xo = [e for e in range(x.ndim) if e not in xa]
+    yo = [e for e in range(y.ndim) if e not in ya]
+    left = shaped(x, [*xo, *xa], (1, x.size // k, k))
+    right = shaped(y, [*ya, *yo], (1, k, y.size // k))
+    return _contract(tape, left, right, r)
+
+
+@implements(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    """Kronecker product."""
+    x, y = as_array(a, b), as_array(b, a)
+    ndim = max(x.ndim, y.ndim)
+    x = x.reshape((1,) * (ndim - x.ndim) + x.shape)
+    y = y.reshape((1,) * (ndim - y.ndim) + y.shape)
+    spread = x[(slice(None), None) * ndim] * y[(None, slice(None)) * ndim]
+    shape = tuple(m * n for m, n in zip(x.shape, y.shape, strict=True))
+    return spread.reshape(shape)
+
+
+@implements(np.cross)
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
+) -> Any:
+    """Cross product of vectors of three entries.
+
+    Raises:
+        UnsupportedOperationError: For vectors of two entries.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x = np.moveaxis(as_array(a, b), axisa, -1)
+    y = np.moveaxis(as_array(b, a), axisb, -1)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        msg = "np.cross of recorded variables needs vectors of three entries."
+        raise UnsupportedOperationError(msg)
+    one, two = [1, 2, 0], [2, 0, 1]
+    r = x[..., one] * y[..., two] - x[..., two] * y[..., one]
+    return np.moveaxis(r, -1, axisc)
+
+
+@implements(np.linalg.multi_dot)
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Products from left to right."""
+    r, *rest = arrays
+    for factor in rest:
+        r = dot(r, factor)
+    return stored(r, out)

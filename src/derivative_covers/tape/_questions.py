@@ -1,0 +1,56 @@
+"""Questions about values, types and memory: plain answers without derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._call import real_values
+from ._protocol import implements
+
+__all__: list[str] = []
+
+
+def _answer(function: Any) -> None:
+    @implements(function)
+    def answer(*args: Any, **kw: Any) -> Any:
+        given = {name: real_values(x) for name, x in kw.items()}
+        return function(*(real_values(x) for x in args), **given)
+
+
+for _function in (
+    np.all,
+    np.allclose,
+    np.any,
+    np.argwhere,
+    np.array2string,
+    np.array_equal,
+    np.array_equiv,
+    np.array_repr,
+    np.array_str,
+    np.can_cast,
+    np.common_type,
+    np.count_nonzero,
+    np.flatnonzero,
+    np.isclose,
+    np.iscomplex,
+    np.iscomplexobj,
+    np.isneginf,
+    np.isposinf,
+    np.isreal,
+    np.isrealobj,
+    np.logical_and,
+    np.logical_not,
+    np.logical_or,
+    np.may_share_memory,
+    np.min_scalar_type,
+    np.ndim,
+    np.nonzero,
+    np.result_type,
+    np.shape,
+    np.shares_memory,
+    np.size,
+    np.spacing,
+):
+    _answer(_function)

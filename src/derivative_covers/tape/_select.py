@@ -1,0 +1,135 @@
+"""Selection by plain conditions, and what rounds or takes parts: no new rule needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._call import stored
+from ._convert import tape_of
+from ._elementwise import binary, compare, unary
+from ._protocol import as_array, implements
+from ._storage import ArrayBase, assembled, constant
+from ._tvar import TVar, apply_unary
+
+__all__ = ["truth", "where"]
+
+
+def truth(condition: Any) -> Any:
+    """A condition as plain booleans; recorded values are compared with zero."""
+    if tape_of(condition) is None:
+        return condition
+    if isinstance(condition, TVar):
+        return bool(condition)
+    return compare(as_array(condition), 0.0, "!=")
+
+
+@implements(np.where)
+def where(condition: Any, *choices: Any) -> Any:
+    """Every entry keeps the node of the chosen operand; the other leaves nothing."""
+    chosen = truth(condition)
+    if not choices or tape_of(*choices) is None:
+        return np.where(chosen, *choices)
+    first, second = choices
+    x, y = as_array(first, second), as_array(second, first)
+    r = np.where(chosen, x.v, y.v)
+    if not (x.depends or y.depends):
+        return constant(x.tape, r)
+    return assembled(x.tape, r, np.where(chosen, x.node_ids(), y.node_ids()))
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """The choice of the first condition that holds."""
+    r = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        r = np.where(truth(condition), choice, r)
+    return r
+
+
+@implements(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Each function where its condition holds."""
+    a = as_array(x)
+    if np.ndim(condlist[0]) == 0 and a.v.ndim:
+        condlist = [condlist]
+    masks = [np.broadcast_to(truth(c), a.v.shape) for c in condlist]
+    if len(funclist) == len(masks) + 1:
+        masks.append(~np.any(masks, axis=0))
+    out = np.zeros_like(a)
+    for mask, function in zip(masks, funclist, strict=True):
+        if mask.any():
+            chosen = function(a[mask], *args, **kw) if callable(function) else function
+            out[mask] = chosen
+    return out
+
+
+@implements(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    """The entries where the condition holds."""
+    return as_array(arr).ravel()[np.ravel(truth(condition)).astype(bool)]
+
+
+@implements(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    """The slices where the condition holds."""
+    return stored(as_array(a).compress(truth(condition), axis), out)
+
+
+@implements(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, **kw: Any) -> Any:
+    """Numbers in the place of what is not finite."""
+    a = as_array(x)
+    return np.where(np.isfinite(a.v), a, np.nan_to_num(a.v, **kw))
+
+
+# -- rounding, parts, and functions made of one elemental ------------------------------
+
+
+def _apply(what: Any, x: Any) -> Any:
+    return apply_unary(what, x) if isinstance(x, TVar) else unary(what, x)
+
+
+@implements(np.round, np.around)
+def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """To the nearest multiple of a power of ten, as NumPy forms it."""
+    x = as_array(a)
+    if decimals == 0:
+        return stored(_apply(np.rint, x), out)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return stored(_apply(np.rint, x * scale) / scale, out)
+    return stored(_apply(np.rint, x / scale) * scale, out)
+
+
+@implements(np.fix)
+def fix(x: Any, out: Any = None) -> Any:
+    """Towards zero."""
+    return stored(_apply(np.trunc, as_array(x)), out)
+
+
+@implements(np.sinc)
+def sinc(x: Any) -> Any:
+    """As numpy.sinc."""
+    return _apply("sinc", x if isinstance(x, TVar) else as_array(x))
+
+
+@implements(np.floor_divide)
+def floor_divide(x: Any, y: Any) -> Any:
+    """The floor of the quotient."""
+    r = np.floor_divide(*(e.v if isinstance(e, (ArrayBase, TVar)) else e for e in (x, y)))
+    q = binary(np.divide, x, y)
+    return apply_unary(np.floor, q) if isinstance(q, TVar) else unary(np.floor, q, r)
+
+
+@implements(np.real, np.conjugate, np.real_if_close)
+def real(x: Any, tol: Any = None) -> Any:
+    """The variable itself: recorded programs are real."""
+    return x if isinstance(x, (ArrayBase, TVar)) else as_array(x)
+
+
+@implements(np.imag)
+def imag(x: Any) -> Any:
+    """Zeros: recorded programs are real."""
+    return np.zeros_like(as_array(x))

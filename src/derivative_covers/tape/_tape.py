@@ -1,0 +1,258 @@
+"""The tape: blocks of nodes, and the recorder that appends them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..elementals import Elemental
+from ..errors import TapeError
+from ._blocks import (
+    Accumulate,
+    Binary,
+    Block,
+    Constants,
+    Dot,
+    Fixed,
+    Floats,
+    Ids,
+    Inputs,
+    Linear,
+    Node,
+    Operand,
+    Run,
+    Unary,
+)
+from ._views import NodeView, curvature, parents, partials
+
+__all__ = ["RUN_LIMIT", "Tape"]
+
+RUN_LIMIT = 65536  # scalar operations kept as Python objects before they become columns
+
+
+class Tape:
+    """A recorded program: values and local derivatives of every intermediate result.
+
+    Node ids run from 0; the first ``ninputs`` nodes are the inputs and every parent
+    precedes its child. A tape records while the function given to
+    :func:`tape_function` runs and is read-only afterwards.
+
+    Args:
+        x0: Point of recording, any shape, float64 or float32 (other real types are
+            converted to float64).
+
+    Attributes:
+        dtype: Working precision of the whole construction.
+        shape: Shape of ``x0``; gradients and covers come in it.
+        ninputs: Number of inputs.
+        blocks: The recorded blocks, for sweeps.
+        finished: Whether recording has ended.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [2.0, 3.0])
+        >>> tape.ninputs, out, float(tape.vals[out])
+        (2, 2, 6.0)
+    """
+
+    def __init__(self, x0: Floats) -> None:
+        x = np.array(x0, order="C", copy=True)
+        self.dtype = x.dtype
+        self.shape = x.shape
+        self.ninputs = int(x.size)
+        self.blocks: list[Block] = [Inputs(0, x.ravel())]
+        self.starts: list[int] = [0]
+        self.finished = False
+        self.scalar: Callable[[Any], Any] = float if x.dtype == np.float64 else x.dtype.type
+        self.cache: dict[Any, Any] = {}
+        self._n = self.ninputs
+        self._rows: list[Any] = []
+        self.put: Callable[[tuple[Any, ...]], None] = self._rows.extend
+        self.next: Callable[[], int] = iter(range(self._n, self._n + RUN_LIMIT)).__next__
+
+    # -- recording ---------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Turn the pending scalar operations into a block of columns."""
+        rows = self._rows
+        if rows:
+            table = np.fromiter(rows, np.float64, len(rows)).reshape(-1, 4)
+            rows.clear()
+            block = Run(
+                self._n,
+                table[:, 3].astype(self.dtype),
+                table[:, 0].astype(np.int16),
+                table[:, 1].astype(np.int64),
+                table[:, 2].copy(),
+            )
+            self._add(block)
+
+    def _add(self, block: Block) -> None:
+        self.blocks.append(block)
+        self.starts.append(block.start)
+        self._n = n = block.start + int(block.values.size)
+        self.next = iter(range(n, n + RUN_LIMIT)).__next__
+
+    def next_after_flush(self) -> int:
+        """First id after the pending operations were turned into columns."""
+        self.flush()
+        return self.next()
+
+    def _begin(self) -> int:
+        if self.finished:
+            _refuse_finished()
+        if self._rows:
+            self.flush()
+        return self._n
+
+    def unary(self, op: Elemental, x: Operand, values: Floats) -> Unary:
+        """Record an elemental of one operand."""
+        block = Unary(self._begin(), values, op, x)
+        self._add(block)
+        return block
+
+    def fixed(
+        self, op: Elemental, x: Operand, slot: int, const: Floats, values: Floats
+    ) -> Fixed:
+        """Record an elemental of two operands with a constant in the other slot."""
+        block = Fixed(self._begin(), values, op, x, slot, const)
+        self._add(block)
+        return block
+
+    def binary(self, op: Elemental, x: Operand, y: Operand, values: Floats) -> Binary:
+        """Record an elemental of two recorded operands."""
+        block = Binary(self._begin(), values, op, x, y)
+        self._add(block)
+        return block
+
+    def accumulate(
+        self, op: Elemental, x: Callable[[int], Operand], y: Operand, values: Floats
+    ) -> Accumulate:
+        """Record a cumulative operation; ``x`` gets the id of the block's first node."""
+        start = self._begin()
+        block = Accumulate(start, values, op, x(start), y)
+        self._add(block)
+        return block
+
+    def linear(
+        self,
+        shape: tuple[int, int, int, int],
+        x: Operand,
+        coef: Floats,
+        coef_strides: tuple[int, int, int, int],
+        values: Floats,
+    ) -> Linear:
+        """Record linear nodes with constant coefficients."""
+        block = Linear(self._begin(), values, shape, x, coef, coef_strides)
+        self._add(block)
+        return block
+
+    def dot(
+        self,
+        shape: tuple[int, int, int, int],
+        x: Operand,
+        y: Operand,
+        values: Floats,
+        *,
+        merge: bool = True,
+    ) -> Dot:
+        """Record inner products of recorded entries."""
+        block = Dot(self._begin(), values, shape, x, y, merge)
+        self._add(block)
+        return block
+
+    def node(self, value: Floats, parents: Ids, d: Floats, curvature: Any) -> Node:
+        """Record one explicit node."""
+        block = Node(self._begin(), value, parents, d, curvature)
+        self._add(block)
+        return block
+
+    def constants(self, values: Floats) -> Constants:
+        """Record nodes that depend on nothing."""
+        block = Constants(self._begin(), values)
+        self._add(block)
+        return block
+
+    def finish(self) -> None:
+        """End the recording; variables of this tape refuse to be used from now on."""
+        self.flush()
+        self.finished = True
+        self.put = _refuse_finished
+        self.next = _refuse_finished
+
+    # -- reading -----------------------------------------------------------------
+
+    @property
+    def nnodes(self) -> int:
+        """Number of recorded nodes, inputs included."""
+        return self._n + len(self._rows) // 4
+
+    @property
+    def vals(self) -> Floats:
+        """Values of all nodes, shape ``(nnodes,)``; built on first use."""
+        if not self.finished:
+            self.flush()
+            return np.concatenate([b.values for b in self.blocks])
+        found = self.cache.get("vals")
+        if found is None:
+            found = np.concatenate([b.values for b in self.blocks])
+            found.flags.writeable = False
+            self.cache["vals"] = found
+        return found  # type: ignore[no-any-return]
+
+    @property
+    def parents(self) -> NodeView:
+        """Parent ids of every node, a slot an entry; built on demand."""
+        return NodeView(self, parents)
+
+    @property
+    def ds(self) -> NodeView:
+        """First partials of every node, a slot an entry; built on demand."""
+        return NodeView(self, partials)
+
+    @property
+    def Cs(self) -> NodeView:
+        """Curvature form of every node; built on demand."""
+        return NodeView(self, curvature)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the recorded blocks hold."""
+        return sum(block.nbytes for block in self.blocks)
+
+    def block_of(self, k: int) -> Block:
+        """The block that holds node ``k``."""
+        return self.blocks[bisect_right(self.starts, k) - 1]
+
+    def values_of(self, x: Operand, n: int) -> Floats:
+        """Values of an entrywise operand of ``n`` entries (a view where it can be)."""
+        if x.ids is not None:
+            if x.start or x.strides != (1,) or x.ids.size != n:
+                return self.vals[x.flat((n,))]
+            return self.vals[x.ids]
+        block = self.block_of(x.start)
+        first = x.start - block.start
+        stride = x.strides[0]
+        if stride == 0:
+            return np.broadcast_to(block.values[first], (n,))
+        last = first + stride * (n - 1)
+        if stride > 0:
+            return block.values[first : last + 1 : stride]
+        return block.values[first : last - 1 if last else None : stride]
+
+    def __repr__(self) -> str:
+        state = "finished" if self.finished else "recording"
+        return (
+            f"<Tape: {self.ninputs} inputs, {self.nnodes} nodes, {self.dtype}, {state}>"
+        )
+
+
+def _refuse_finished(*_: object) -> NoReturn:
+    msg = (
+        "this variable belongs to a finished recording and cannot be used any more. "
+        "Return everything you need from the recorded function, or record again."
+    )
+    raise TapeError(msg)

@@ -1,0 +1,422 @@
+"""The array variable, with NumPy's indexing, assignment, operators and protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors import UnsupportedOperationError
+from ._convert import as_operand
+from ._elementwise import binary, common_tape, compare, unary
+from ._hooks import array_layer
+from ._storage import ArrayBase, fresh
+from ._tvar import TVar
+
+__all__ = ["TArray", "plain_index"]
+
+
+class TArray(ArrayBase):
+    """An array of recorded values; behaves as a NumPy array of floats.
+
+    Views alias as NumPy's do, in-place assignment included. What would drop a
+    derivative silently (conversion to a plain array, storing into one) raises.
+
+    Example:
+        >>> import numpy as np, derivative_covers as dc
+        >>> def f(x):
+        ...     y = x.copy()
+        ...     y[1:] += y[:-1] ** 2
+        ...     return np.sum(y)
+        >>> dc.gradient(f, [1.0, 2.0])
+        array([3., 1.])
+    """
+
+    __slots__ = ()
+    __array_priority__ = 2000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    # -- geometry ----------------------------------------------------------------
+
+    shape = property(lambda self: self.v.shape)
+    ndim = property(lambda self: self.v.ndim)
+    size = property(lambda self: self.v.size)
+    dtype = property(lambda self: self.v.dtype)
+    itemsize = property(lambda self: self.v.itemsize)
+    nbytes = property(lambda self: self.v.nbytes)
+    strides = property(lambda self: self.v.strides)
+    flags = property(lambda self: self.v.flags)
+
+    @property
+    def T(self) -> TArray:
+        """The transpose, a view."""
+        return self.view(self.v.T)  # type: ignore[no-any-return]
+
+    @property
+    def mT(self) -> TArray:
+        """The transpose of the last two axes, a view."""
+        return self.view(self.v.swapaxes(-1, -2))  # type: ignore[no-any-return]
+
+    @property
+    def real(self) -> TArray:
+        """The array itself: recorded programs are real."""
+        return self
+
+    @property
+    def flat(self) -> Iterator[TVar]:
+        """Iterator over the entries in C order."""
+        return iter(self.ravel())
+
+    def __len__(self) -> int:
+        return len(self.v)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.v.ndim == 0:
+            msg = "iteration over a 0-d array"
+            raise TypeError(msg)
+        return (self[k] for k in range(len(self.v)))
+
+    def __getitem__(self, key: Any) -> Any:
+        v = self.v
+        if key.__class__ is int and v.ndim == 1:
+            value = v[key]
+            s = self.s
+            if s.ids is not None:
+                node = int(self.ids()[key])
+            elif s.start < 0:
+                return TVar(value)
+            else:
+                if key < 0:
+                    key += v.size
+                offset = 0 if v is s.v else self.offset()
+                node = s.start + offset + key * (v.strides[0] // v.itemsize)
+            if node < 0:
+                return TVar(value)
+            out = _new(TVar)
+            out.tape = s.tape
+            out.i = node
+            out.v = s.tape.scalar(value)
+            return out
+        key = plain_index(key)
+        found = v[key]
+        if found.__class__ is not np.ndarray and not self.is_constant:
+            entry = v[(*key, ...)] if key.__class__ is tuple else v[key, ...]
+            if entry.base is not None:
+                return self.view(entry).entry()
+        return self.derived(found, lambda ids: ids[key])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key = plain_index(key)
+        tape = self.s.tape
+        if tape.finished:
+            tape.put(())
+        value = as_operand(value, self)
+        live = isinstance(value, (ArrayBase, TVar)) and value.tape is not None
+        if live:
+            common_tape(self, value)
+        new = value.v if isinstance(value, (ArrayBase, TVar)) else value
+        ids: Any = -1
+        if live:
+            ids = value.i if isinstance(value, TVar) else value.node_ids()
+        if not live and self.is_constant:
+            self.v[key] = new
+            return
+        self.s.own()
+        self.v[key] = new
+        self.ids()[key] = ids
+        if isinstance(value, ArrayBase):
+            self.s.mixed = None
+        elif not live:
+            self.s.mixed = True
+
+    def item(self, *index: int) -> TVar:
+        """One entry as a scalar variable."""
+        if not index:
+            if self.v.size != 1:
+                msg = f"item() needs an array of one entry; this one has shape {self.shape}."
+                raise ValueError(msg)
+            return self.view(self.v.reshape(())).entry()
+        if len(index) == 1 and not isinstance(index[0], tuple):
+            return self.ravel()[index[0]]
+        return self[index if len(index) > 1 else index[0]]
+
+    def tolist(self) -> list[Any]:
+        """Nested list of scalar variables."""
+        if self.v.ndim == 0:
+            return self[()]  # type: ignore[no-any-return]
+        return [e.tolist() if isinstance(e, TArray) else e for e in self]
+
+    # -- shapes ------------------------------------------------------------------
+
+    def _moved(self, move: Any) -> Any:
+        return self.derived(move(self.v), move)
+
+    def reshape(self, *shape: Any, order: Any = "C") -> TArray:
+        """As numpy.ndarray.reshape: a view where NumPy makes one."""
+        if len(shape) == 1:
+            shape = shape[0]
+        return self._moved(lambda a: a.reshape(shape, order=order))
+
+    def ravel(self, order: Any = "C") -> TArray:
+        """As numpy.ndarray.ravel: a view where NumPy makes one."""
+        return self._moved(lambda a: a.ravel(order))
+
+    def flatten(self, order: Any = "C") -> TArray:
+        """A flat copy."""
+        return self._moved(lambda a: a.flatten(order))
+
+    def transpose(self, *axes: Any) -> TArray:
+        """As numpy.ndarray.transpose, a view."""
+        return self.view(self.v.transpose(*axes))  # type: ignore[no-any-return]
+
+    def swapaxes(self, a: int, b: int) -> TArray:
+        """As numpy.ndarray.swapaxes, a view."""
+        return self.view(self.v.swapaxes(a, b))  # type: ignore[no-any-return]
+
+    def squeeze(self, axis: Any = None) -> TArray:
+        """As numpy.ndarray.squeeze, a view."""
+        return self.view(self.v.squeeze(axis))  # type: ignore[no-any-return]
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TArray:
+        """As numpy.ndarray.diagonal."""
+        return self.view(self.v.diagonal(offset, axis1, axis2))  # type: ignore[no-any-return]
+
+    def copy(self, order: Any = "C") -> TArray:
+        """A copy on memory of its own."""
+        s = self.s
+        if s.ids is None and s.start >= 0 and self.v.flags.c_contiguous and order in "CAK":
+            v = self.v.copy()
+            return fresh(s.tape, v, s.start + self.offset(), None)  # type: ignore[no-any-return]
+        return self._moved(lambda a: a.copy(order))
+
+    def __copy__(self) -> TArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> TArray:
+        return self.copy()
+
+    def astype(self, dtype: Any, **_: Any) -> TArray:
+        """A copy; only the tape's own dtype (or float) keeps the derivative.
+
+        Raises:
+            UnsupportedOperationError: For integer, boolean or complex types.
+        """
+        if np.dtype(dtype).kind != "f":
+            msg = (
+                f"astype({dtype}) of a recorded array would drop its derivative; use "
+                "np.floor, np.round or derivative_covers.value(x)."
+            )
+            raise UnsupportedOperationError(msg)
+        return self.copy()
+
+    def repeat(self, repeats: Any, axis: Any = None) -> TArray:
+        """As numpy.ndarray.repeat."""
+        return self._moved(lambda a: a.repeat(repeats, axis))
+
+    def take(self, indices: Any, axis: Any = None, mode: Any = "raise") -> TArray:
+        """As numpy.ndarray.take."""
+        return self._moved(lambda a: a.take(indices, axis, mode=mode))
+
+    def sort(self, axis: int = -1, **kw: Any) -> None:
+        """Sort in place, as numpy.ndarray.sort."""
+        self[...] = np.sort(self, axis, **kw)  # type: ignore[call-overload]
+
+    def compress(self, condition: Any, axis: Any = None) -> TArray:
+        """As numpy.ndarray.compress."""
+        return self._moved(lambda a: a.compress(condition, axis))
+
+    def fill(self, value: Any) -> None:
+        """Set every entry."""
+        self[...] = value
+
+    # -- functions with methods --------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _FUNCTION_METHODS:
+            function = getattr(np, name)
+            return lambda *args, **kw: array_layer().function(function, (self, *args), kw)
+        msg = f"a recorded array has no attribute {name!r}"
+        raise AttributeError(msg)
+
+    # -- operators ---------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return binary(np.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return binary(np.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return binary(np.subtract, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return binary(np.subtract, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return binary(np.multiply, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return binary(np.multiply, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return binary(np.divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return binary(np.divide, other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return binary(np.remainder, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return binary(np.remainder, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return unary(np.floor, binary(np.divide, self, other))
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return unary(np.floor, binary(np.divide, other, self))
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, (int, float)):
+            if other == 2:
+                return unary(np.square, self, self.v**other)
+            return binary(np.power, self, other, self.v**other)
+        return binary(np.power, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return binary(np.power, other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return np.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return np.matmul(other, self)
+
+    def __neg__(self) -> Any:
+        return unary(np.negative, self)
+
+    def __pos__(self) -> Any:
+        return self.copy()
+
+    def __abs__(self) -> Any:
+        return unary(np.absolute, self)
+
+    def __iadd__(self, other: Any) -> TArray:
+        self[...] = self + other
+        return self
+
+    def __isub__(self, other: Any) -> TArray:
+        self[...] = self - other
+        return self
+
+    def __imul__(self, other: Any) -> TArray:
+        self[...] = self * other
+        return self
+
+    def __itruediv__(self, other: Any) -> TArray:
+        self[...] = self / other
+        return self
+
+    def __ipow__(self, other: Any) -> TArray:
+        self[...] = self**other
+        return self
+
+    def __imod__(self, other: Any) -> TArray:
+        self[...] = self % other
+        return self
+
+    def __ifloordiv__(self, other: Any) -> TArray:
+        self[...] = self // other
+        return self
+
+    def __lt__(self, other: Any) -> Any:
+        return compare(self, other, "<")
+
+    def __le__(self, other: Any) -> Any:
+        return compare(self, other, "<=")
+
+    def __gt__(self, other: Any) -> Any:
+        return compare(self, other, ">")
+
+    def __ge__(self, other: Any) -> Any:
+        return compare(self, other, ">=")
+
+    def __eq__(self, other: Any) -> Any:
+        return compare(self, other, "==")
+
+    def __ne__(self, other: Any) -> Any:
+        return compare(self, other, "!=")
+
+    def __bool__(self) -> bool:
+        if self.v.size != 1:
+            msg = (
+                "the truth value of an array with more than one entry is ambiguous; use "
+                "a.any() or a.all() on a comparison."
+            )
+            raise ValueError(msg)
+        return bool(self.item())
+
+    def __contains__(self, item: Any) -> bool:
+        return bool((self == item).any())
+
+    # -- protocols ---------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
+        return array_layer().ufunc(ufunc, method, inputs, kw)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kw: Any) -> Any:
+        return array_layer().function(func, args, kw)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self.is_constant:
+            return np.array(self.v, dtype=dtype)
+        self._refuse("conversion to a plain array")
+
+    def _refuse(self, what: str) -> NoReturn:
+        msg = (
+            f"{what} would drop the derivative of a recorded array. Store into "
+            "np.zeros_like(x), np.concatenate or np.stack pieces instead of filling a "
+            "plain float array; write A @ x or np.dot(A, x) instead of A.dot(x), and "
+            "A = A + x instead of A += x for a plain A; use derivative_covers.value(x) "
+            "where the bare numbers are meant."
+        )
+        raise UnsupportedOperationError(msg)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        self._refuse("the use as an index")
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __repr__(self) -> str:
+        body = np.array2string(self.v, separator=", ", prefix="TArray(")
+        return f"TArray({body}, dtype={self.v.dtype})"
+
+
+_new = object.__new__
+_FUNCTION_METHODS = frozenset(
+    "sum prod mean var std dot max min cumsum cumprod clip round argmax argmin argsort "
+    "trace all any conj conjugate nonzero".split()
+)
+
+
+def plain_index(key: Any) -> Any:
+    """The index itself, refusing recorded variables in it."""
+    if isinstance(key, tuple):
+        return tuple(plain_index(k) for k in key)
+    if isinstance(key, (ArrayBase, TVar)):
+        if isinstance(key, ArrayBase) and key.is_constant:
+            return key.v.astype(np.intp) if (key.v == np.floor(key.v)).all() else key.v
+        msg = (
+            "a recorded variable was used as an index, which has no derivative; index "
+            "with derivative_covers.value(x) turned into an int."
+        )
+        raise UnsupportedOperationError(msg)
+    return key

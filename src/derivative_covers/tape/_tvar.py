@@ -1,0 +1,542 @@
+"""The scalar variable: a number whose operations are recorded."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..elementals import Elemental, by_name, by_ufunc, opcode
+from ..errors import (
+    InputTypeError,
+    NondifferentiableError,
+    TapeError,
+    UnsupportedOperationError,
+)
+from ._hooks import array_layer
+from ._tape import Tape
+
+__all__ = ["CoverVar", "TVar", "apply_binary", "apply_unary", "new_tvar"]
+
+_new = object.__new__
+
+
+def _codes(name: str) -> tuple[int, int, int]:
+    base = 4 * opcode(by_name(name))
+    return base + 1, base + 2, base + 3
+
+
+_ADD_VV, _ADD_VC, _ADD_CV = _codes("add")
+_SUB_VV, _SUB_VC, _SUB_CV = _codes("subtract")
+_MUL_VV, _MUL_VC, _MUL_CV = _codes("multiply")
+_DIV_VV, _DIV_VC, _DIV_CV = _codes("divide")
+_POWER = by_name("power")
+_POW_VV, _POW_VC, _POW_CV = _codes("power")
+_NEG = 4 * opcode(by_name("negative"))
+_ABSOLUTE = by_name("absolute")
+_POSITIVE = by_name("positive")
+
+
+class CoverVar:
+    """A scalar that carries a value through a program while a backend observes it.
+
+    :class:`TVar` records onto a :class:`Tape`; other backends may propagate instead.
+    """
+
+    __slots__ = ()
+
+
+class TVar(CoverVar):
+    """A scalar used while recording, or a constant without a tape.
+
+    ``TVar(tape, k)`` refers to node ``k`` of a tape that is recording; ``TVar(c)`` is a
+    constant with a value but no tape, so that typed literals such as ``type(x)(0.0)``
+    work in generic code. A constant folds into the nodes that it enters.
+
+    Raises:
+        InputTypeError: If the value is not a real number.
+
+    Example:
+        >>> from derivative_covers import TVar, isconstant, value
+        >>> c = TVar(3.0)
+        >>> isconstant(c * TVar(4.0)), value(c * TVar(4.0))
+        (True, 12.0)
+    """
+
+    __slots__ = ("i", "tape", "v")
+
+    tape: Tape | None
+    i: int
+    v: Any
+
+    def __init__(self, tape: Any, idx: int | None = None) -> None:
+        if idx is None:
+            self.tape = None
+            self.i = -1
+            self.v = _constant(tape)
+            return
+        if not isinstance(tape, Tape):
+            msg = f"TVar(tape, idx) needs a Tape first; got {type(tape).__name__}."
+            raise InputTypeError(msg)
+        n = tape.nnodes
+        if not 0 <= idx < n:
+            msg = f"node {idx} is not on this tape of {n} nodes."
+            raise TapeError(msg)
+        self.tape = tape
+        self.i = int(idx)
+        self.v = tape.scalar(tape.vals[idx])
+
+    # -- arithmetic --------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        tape = self.tape
+        kind = other.__class__
+        if tape is None or tape is not (other.tape if kind is TVar else tape):
+            return apply_binary("add", self, other)
+        if kind is TVar:
+            v = self.v + other.v
+            row = (_ADD_VV, self.i, other.i, v)
+        elif kind is float or kind is int:
+            v = self.v + other
+            row = (_ADD_VC, self.i, other, v)
+        else:
+            return apply_binary("add", self, other)
+        out = _new(TVar)
+        out.tape = tape
+        try:
+            out.i = tape.next()
+        except StopIteration:
+            out.i = tape.next_after_flush()
+        tape.put(row)
+        out.v = v
+        return out
+
+    def __radd__(self, other: Any) -> Any:
+        tape = self.tape
+        if tape is not None and (other.__class__ is float or other.__class__ is int):
+            v = other + self.v
+            return _scalar(tape, (_ADD_CV, self.i, other, v), v)
+        return apply_binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        tape = self.tape
+        kind = other.__class__
+        if tape is None or tape is not (other.tape if kind is TVar else tape):
+            return apply_binary("subtract", self, other)
+        if kind is TVar:
+            v = self.v - other.v
+            row = (_SUB_VV, self.i, other.i, v)
+        elif kind is float or kind is int:
+            v = self.v - other
+            row = (_SUB_VC, self.i, other, v)
+        else:
+            return apply_binary("subtract", self, other)
+        out = _new(TVar)
+        out.tape = tape
+        try:
+            out.i = tape.next()
+        except StopIteration:
+            out.i = tape.next_after_flush()
+        tape.put(row)
+        out.v = v
+        return out
+
+    def __rsub__(self, other: Any) -> Any:
+        tape = self.tape
+        if tape is not None and (other.__class__ is float or other.__class__ is int):
+            v = other - self.v
+            return _scalar(tape, (_SUB_CV, self.i, other, v), v)
+        return apply_binary("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        tape = self.tape
+        kind = other.__class__
+        if tape is None or tape is not (other.tape if kind is TVar else tape):
+            return apply_binary("multiply", self, other)
+        if kind is TVar:
+            v = self.v * other.v
+            row = (_MUL_VV, self.i, other.i, v)
+        elif kind is float or kind is int:
+            v = self.v * other
+            row = (_MUL_VC, self.i, other, v)
+        else:
+            return apply_binary("multiply", self, other)
+        out = _new(TVar)
+        out.tape = tape
+        try:
+            out.i = tape.next()
+        except StopIteration:
+            out.i = tape.next_after_flush()
+        tape.put(row)
+        out.v = v
+        return out
+
+    def __rmul__(self, other: Any) -> Any:
+        tape = self.tape
+        if tape is not None and (other.__class__ is float or other.__class__ is int):
+            v = other * self.v
+            return _scalar(tape, (_MUL_CV, self.i, other, v), v)
+        return apply_binary("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        tape = self.tape
+        kind = other.__class__
+        if kind is TVar:
+            if tape is not None and other.tape is tape and other.v:
+                v = self.v / other.v
+                return _scalar(tape, (_DIV_VV, self.i, other.i, v), v)
+        elif tape is not None and (kind is float or kind is int) and other:
+            v = self.v / other
+            return _scalar(tape, (_DIV_VC, self.i, other, v), v)
+        return apply_binary("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        tape = self.tape
+        kind = other.__class__
+        if tape is not None and self.v and (kind is float or kind is int):
+            v = other / self.v
+            return _scalar(tape, (_DIV_CV, self.i, other, v), v)
+        return apply_binary("divide", other, self)
+
+    def __pow__(self, other: Any, mod: Any = None) -> Any:
+        if mod is not None:
+            msg = "pow() with a modulus has no derivative."
+            raise UnsupportedOperationError(msg)
+        tape = self.tape
+        kind = other.__class__
+        if tape is not None and (kind is int or kind is float):
+            try:
+                v = self.v**other
+            except (OverflowError, ZeroDivisionError):
+                v = tape.scalar(np.power(np.float64(self.v), other))
+            if v.__class__ is not complex:
+                return _scalar(tape, (_POW_VC, self.i, other, v), v)
+        return apply_binary("power", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return apply_binary("power", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return apply_binary("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return apply_binary("mod", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return apply_unary("floor", self / other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return apply_unary("floor", other / self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __neg__(self) -> Any:
+        tape = self.tape
+        if tape is None:
+            return TVar(-self.v)
+        v = -self.v
+        return _scalar(tape, (_NEG, self.i, -1, v), v)
+
+    def __pos__(self) -> Any:
+        return apply_unary("positive", self)
+
+    def __abs__(self) -> Any:
+        return apply_unary("absolute", self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits:
+            scale = 10.0**ndigits
+            return apply_unary("rint", self * scale) / scale
+        return apply_unary("rint", self)
+
+    def __floor__(self) -> Any:
+        return apply_unary("floor", self)
+
+    def __ceil__(self) -> Any:
+        return apply_unary("ceil", self)
+
+    def __trunc__(self) -> Any:
+        return apply_unary("trunc", self)
+
+    # -- comparisons -------------------------------------------------------------
+
+    def __lt__(self, other: Any) -> Any:
+        return _compare(self, other, "<")
+
+    def __le__(self, other: Any) -> Any:
+        return _compare(self, other, "<=")
+
+    def __gt__(self, other: Any) -> Any:
+        return _compare(self, other, ">")
+
+    def __ge__(self, other: Any) -> Any:
+        return _compare(self, other, ">=")
+
+    def __eq__(self, other: Any) -> Any:
+        return _compare(self, other, "==")
+
+    def __ne__(self, other: Any) -> Any:
+        return _compare(self, other, "!=")
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return bool(_compare(self, 0.0, "!="))
+
+    # -- NumPy -------------------------------------------------------------------
+
+    __array_priority__ = 1000.0
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
+        if method == "__call__" and not kw:
+            if len(inputs) == 1:
+                return apply_unary(ufunc, self)
+            x, y = inputs
+            if not isinstance(x, np.ndarray) and not isinstance(y, np.ndarray):
+                return apply_binary(ufunc, x, y)
+        return array_layer().ufunc(ufunc, method, inputs, kw)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kw: Any) -> Any:
+        return array_layer().function(func, args, kw)
+
+    dtype = property(lambda self: np.dtype(type(self.v) if self.tape is None else self.tape.dtype))
+    shape = property(lambda _: ())
+    ndim = property(lambda _: 0)
+    size = property(lambda _: 1)
+    T = property(lambda self: self)
+    real = property(lambda self: self)
+
+    def item(self) -> TVar:
+        """The variable itself, as NumPy's scalars have it."""
+        return self
+
+    def copy(self) -> TVar:
+        """The variable itself: scalars are immutable."""
+        return self
+
+    conjugate = copy
+
+    def __getattr__(self, name: str) -> Any:
+        # NumPy calls x.sin(), x.exp(), ... on the entries of object arrays.
+        if not name.startswith("_"):
+            return _method(self, name)
+        raise AttributeError(name)
+
+    # -- refusals ----------------------------------------------------------------
+
+    def _refuse(self, what: str) -> NoReturn:
+        msg = (
+            f"{what} of a recorded variable would drop its derivative. Use NumPy's "
+            "functions instead of math's, store into np.zeros_like(x) or a list "
+            "instead of a plain float array, and derivative_covers.value(x) where the "
+            "bare number is meant."
+        )
+        raise UnsupportedOperationError(msg)
+
+    def __float__(self) -> float:
+        if self.tape is None:
+            return float(self.v)
+        self._refuse("float()")
+
+    def __int__(self) -> int:
+        if self.tape is None:
+            return int(self.v)
+        self._refuse("int()")
+
+    def __index__(self) -> int:
+        self._refuse("the use as an index")
+
+    def __complex__(self) -> complex:
+        if self.tape is None:
+            return complex(self.v)
+        self._refuse("complex()")
+
+    def __repr__(self) -> str:
+        if self.tape is None:
+            return f"TVar({self.v!r})"
+        return f"<TVar node {self.i}, value {self.v!r}>"
+
+
+def _constant(c: Any) -> Any:
+    if c.__class__ is TVar:
+        if c.tape is None:
+            return c.v
+        msg = "TVar(c) makes a constant; got a recorded variable. Use it as it is."
+        raise InputTypeError(msg)
+    if isinstance(c, (np.float32, np.floating)):
+        return c
+    if isinstance(c, (bool, int, float, np.bool_, np.integer)):
+        return float(c)
+    msg = f"TVar(c) needs a real number; got {type(c).__name__}."
+    raise InputTypeError(msg)
+
+
+def new_tvar(tape: Tape, i: int, v: Any) -> TVar:
+    """Variable for node ``i`` with value ``v``, unchecked."""
+    out = _new(TVar)
+    out.tape = tape
+    out.i = i
+    out.v = tape.scalar(v)
+    return out
+
+
+def _scalar(tape: Tape, row: tuple[Any, ...], v: Any) -> TVar:
+    out = _new(TVar)
+    out.tape = tape
+    try:
+        out.i = tape.next()
+    except StopIteration:
+        out.i = tape.next_after_flush()
+    tape.put(row)
+    out.v = v
+    return out
+
+
+_UNARY: dict[Any, tuple[Elemental, int]] = {}
+_BINARY: dict[Any, tuple[Elemental, int]] = {}
+
+
+def _lookup(table: dict[Any, tuple[Elemental, int]], what: Any) -> tuple[Elemental, int]:
+    if isinstance(what, str):
+        elemental = by_name(what)
+    else:
+        elemental = by_ufunc(ufunc_name(what))
+    found = table[what] = (elemental, 4 * opcode(elemental))
+    return found
+
+
+def ufunc_name(ufunc: Any) -> str:
+    """Registry name of a ufunc: those of scipy.special carry their module."""
+    name: str = ufunc.__name__
+    return name if getattr(np, name, None) is ufunc else f"special.{name}"
+
+
+def apply_unary(what: Any, x: TVar) -> Any:
+    """Record an elemental of one operand, named or given by its ufunc."""
+    if what.__class__ is not str and what in _TESTS:
+        return what(x.v)
+    op, code = _UNARY.get(what) or _lookup(_UNARY, what)
+    tape = x.tape
+    v = op.value(np, x.v) if what.__class__ is str else what(x.v)
+    if tape is None:
+        return TVar(v)
+    v = tape.scalar(v)
+    return _scalar(tape, (code, x.i, -1, v), v)
+
+
+_TESTS = {np.isfinite, np.isnan, np.isinf, np.signbit}
+_COMPARE = {
+    np.less: "<",
+    np.less_equal: "<=",
+    np.greater: ">",
+    np.greater_equal: ">=",
+    np.equal: "==",
+    np.not_equal: "!=",
+}
+
+
+def apply_binary(what: Any, x: Any, y: Any) -> Any:
+    """Record an elemental of two operands, at least one of them a scalar variable."""
+    if what.__class__ is not str and what in _COMPARE:
+        return _compare(x, y, _COMPARE[what])
+    xt = x.__class__ is TVar
+    yt = y.__class__ is TVar
+    if not (xt or _is_number(x)) or not (yt or _is_number(y)):
+        return array_layer().binary(what, x, y)
+    tape = x.tape if xt and x.tape is not None else (y.tape if yt else None)
+    op, code = _BINARY.get(what) or _lookup(_BINARY, what)
+    if tape is None:
+        return TVar(_evaluate(what, op, x.v if xt else x, y.v if yt else y))
+    xv = _operand_value(tape, x, xt)
+    yv = _operand_value(tape, y, yt)
+    v = tape.scalar(_evaluate(what, op, xv, yv))
+    x_var = xt and x.tape is not None
+    y_var = yt and y.tape is not None
+    if x_var and y_var:
+        return _scalar(tape, (code + 1, x.i, y.i, v), v)
+    if x_var:
+        return _scalar(tape, (code + 2, x.i, yv, v), v)
+    return _scalar(tape, (code + 3, y.i, xv, v), v)
+
+
+def _evaluate(what: Any, op: Elemental, x: Any, y: Any) -> Any:
+    with np.errstate(all="ignore"):
+        if what.__class__ is str:
+            return op.value(np, np.asarray(x)[()], np.asarray(y)[()])
+        return what(x, y)
+
+
+def _is_number(x: Any) -> bool:
+    if isinstance(x, (float, int, np.number, np.bool_)):
+        return True
+    return isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "fiub"
+
+
+def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
+    if is_var:
+        if x.tape is not None and x.tape is not tape:
+            msg = (
+                "variables of two recordings met in one operation. Record one function "
+                "of all variables, or take derivative_covers.value(x) of one of them."
+            )
+            raise TapeError(msg)
+        return x.v
+    if isinstance(x, (complex, np.complexfloating)):
+        msg = "a complex number met a variable of a real program; only real ones can."
+        raise UnsupportedOperationError(msg)
+    return tape.scalar(x)
+
+
+def _compare(x: Any, y: Any, sign: str) -> Any:
+    xt, yt = x.__class__ is TVar, y.__class__ is TVar
+    if not (xt or _is_number(x)) or not (yt or _is_number(y)):
+        if sign in {"==", "!="} and (y is None or isinstance(y, (str, type))):
+            return sign == "!="
+        return array_layer().compare(x, y, sign)
+    xv = x.v if xt else x
+    yv = y.v if yt else y
+    x_var = xt and x.tape is not None
+    y_var = yt and y.tape is not None
+    if x_var and y_var and x.tape is not y.tape:
+        _operand_value(x.tape, y, True)
+    if xv == yv and (x_var or y_var):
+        same = x_var and y_var and x.i == y.i
+        if not same and not (sign in {"==", "!="} and not (x_var and y_var)):
+            msg = (
+                f"{xv!r} {sign} {yv!r}: a comparison at an exact tie is a branch "
+                "boundary, where the program has no derivative. Evaluate at a point "
+                "off the tie."
+            )
+            node = x.i if x_var else y.i
+            raise NondifferentiableError(
+                msg, elemental="comparison", node=node, values=(xv, yv)
+            )
+    if sign == "<":
+        return bool(xv < yv)
+    if sign == "<=":
+        return bool(xv <= yv)
+    if sign == ">":
+        return bool(xv > yv)
+    if sign == ">=":
+        return bool(xv >= yv)
+    return bool(xv == yv) if sign == "==" else bool(xv != yv)
+
+
+_METHODS = frozenset(
+    "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh "
+    "tanh arcsinh arccosh arctanh cbrt square reciprocal absolute sign floor ceil trunc "
+    "rint deg2rad rad2deg radians degrees negative positive fabs".split()
+)
+_METHODS2 = frozenset(
+    "arctan2 hypot logaddexp logaddexp2 maximum minimum fmax fmin copysign fmod "
+    "heaviside".split()
+)
+
+
+def _method(x: TVar, name: str) -> Any:
+    if name in _METHODS:
+        return lambda: apply_unary(getattr(np, name), x)
+    if name in _METHODS2:
+        return lambda y: apply_binary(getattr(np, name), x, y)
+    raise AttributeError(f"a recorded variable has no attribute {name!r}")  # noqa: EM102

@@ -1,0 +1,209 @@
+"""Wide nodes: sums, products with constants, and inner products of recorded arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ._blocks import Block, Floats, Ids, Operand
+from ._storage import ArrayBase, constant, fresh, from_ids, scalar
+from ._tape import Tape
+
+__all__ = [
+    "contract",
+    "from_block",
+    "linear_map",
+    "settled",
+    "sum_axes",
+    "weighted_rows",
+]
+
+Strides = tuple[int, int, int, int]
+
+
+def from_block(tape: Tape, r: Any, block: Block) -> Any:
+    """Result of a wide block whose nodes stand in C order of ``r``."""
+    if not isinstance(r, np.ndarray) or r.ndim == 0:
+        return scalar(tape, block.start, r)
+    r = r.astype(tape.dtype, copy=False)
+    if r.flags.c_contiguous and r.base is None:
+        return fresh(tape, r, block.start, block)
+    ids = np.arange(block.start, block.stop, dtype=np.int64).reshape(r.shape)
+    return from_ids(tape, r, ids)
+
+
+def settled(x: ArrayBase) -> ArrayBase:
+    """``x`` with nodes that depend on nothing in place of the constants among it."""
+    if not x.is_constant and not x.has_constants():
+        return x
+    flat, _, _ = pinned(x)
+    assert flat is not None
+    v = x.v.copy(order="K")
+    return from_ids(x.tape, v, flat.reshape(v.shape))  # type: ignore[no-any-return]
+
+
+def pinned(x: ArrayBase) -> tuple[Ids | None, int, tuple[int, ...]]:
+    """Ids of all entries (None: affine), first position and strides in entries.
+
+    Constants among the entries become nodes that depend on nothing.
+    """
+    v = x.v
+    steps = tuple(s // v.itemsize for s in v.strides)
+    if x.s.ids is None and x.s.start >= 0:
+        return None, x.s.start + x.offset(), steps
+    ids = x.node_ids()
+    loose = ids < 0
+    if loose.any():
+        ids = ids.copy()
+        values = np.asarray(v[loose], dtype=x.tape.dtype)
+        start = x.tape.constants(values).start
+        ids[loose] = np.arange(start, start + values.size)
+    ids = np.ascontiguousarray(ids)
+    if ids is x.s.ids or ids.base is not None:
+        ids = ids.copy()
+    return ids.reshape(-1), 0, _c_steps(v.shape)
+
+
+def _c_steps(shape: Sequence[int]) -> tuple[int, ...]:
+    steps = []
+    step = 1
+    for size in reversed(shape):
+        steps.append(step)
+        step *= size
+    return tuple(reversed(steps))
+
+
+def _collapse(sizes: Sequence[int], steps: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Fewest levels that walk the same positions in the same order."""
+    out_sizes: list[int] = []
+    out_steps: list[int] = []
+    for size, step in zip(sizes, steps, strict=True):
+        if size == 1:
+            continue
+        if out_sizes and out_steps[-1] == step * size:
+            out_sizes[-1] *= size
+            out_steps[-1] = step
+        else:
+            out_sizes.append(size)
+            out_steps.append(step)
+    return out_sizes, out_steps
+
+
+def _levels(
+    x: ArrayBase, outer: Sequence[int], inner: Sequence[int]
+) -> tuple[tuple[int, int, int, int], Operand]:
+    """Operand over the outer axes (three levels) and the inner axes (one level)."""
+    ids, start, steps = pinned(x)
+    shape = x.v.shape
+    o_sizes, o_steps = _collapse([shape[a] for a in outer], [steps[a] for a in outer])
+    i_sizes, i_steps = _collapse([shape[a] for a in inner], [steps[a] for a in inner])
+    n = math.prod(shape[a] for a in outer)
+    k = math.prod(shape[a] for a in inner)
+    if len(o_sizes) <= 3 and len(i_sizes) <= 1:
+        pad = 3 - len(o_sizes)
+        sizes = (1,) * pad + tuple(o_sizes)
+        strides = (0,) * pad + tuple(o_steps) + (i_steps[0] if i_steps else 0,)
+        return (*sizes, k), Operand(start, strides, ids)  # type: ignore[return-value]
+    flat = x.node_ids() if ids is None else ids.reshape(shape)
+    flat = np.ascontiguousarray(flat.transpose([*outer, *inner])).reshape(-1)
+    return (1, 1, n, k), Operand(0, (0, 0, k, 1), flat)
+
+
+def sum_axes(x: ArrayBase, axes: tuple[int, ...], r: Any, scale: float = 1.0) -> Any:
+    """Record ``scale * x.sum(axes)`` with value ``r``: one linear node an entry."""
+    tape = x.tape
+    if not x.depends:
+        return constant(tape, r)
+    outer = [a for a in range(x.v.ndim) if a not in axes]
+    shape, operand = _levels(x, outer, sorted(axes))
+    coef = np.full(1, scale, dtype=tape.dtype)
+    values = np.asarray(r, dtype=tape.dtype).ravel()
+    block = tape.linear(shape, operand, coef, (0, 0, 0, 0), values)
+    return from_block(tape, r, block)
+
+
+def linear_map(x: ArrayBase, weights: Floats, r: Any) -> Any:
+    """Record ``sum_k weights[..., k] x[k]`` for constant weights and a 1-d ``x``.
+
+    ``weights`` has shape ``r.shape + (k,)``.
+    """
+    tape = x.tape
+    ids, start, steps = pinned(x)
+    w = np.array(weights, dtype=tape.dtype, order="C").reshape(-1)
+    k = x.v.shape[0]
+    n = max(1, w.size // max(k, 1)) if k else int(np.size(r))
+    operand = Operand(start, (0, 0, 0, steps[0] if k > 1 else 0), ids)
+    values = np.asarray(r, dtype=tape.dtype).ravel()
+    block = tape.linear((1, 1, n, k), operand, w, (0, 0, k, 1), values)
+    return from_block(tape, r, block)
+
+
+def weighted_rows(
+    x: ArrayBase, shape: tuple[int, int, int, int], strides: Strides, coef: Any, r: Any
+) -> Any:
+    """Record linear nodes over a strided walk through ``x`` (see :class:`Linear`).
+
+    ``strides`` walk ``x`` in entries of its own C order; ``coef`` is an array and the
+    strides of its walk.
+    """
+    tape = x.tape
+    weights, coef_strides = coef
+    ids, start, steps = pinned(x)
+    if ids is None and steps == _c_steps(x.v.shape):
+        operand = Operand(start, strides)
+    else:
+        flat = x.node_ids().reshape(-1) if ids is None else ids
+        operand = Operand(0, strides, flat)
+    w = np.array(weights, dtype=tape.dtype, order="C").reshape(-1)
+    values = np.asarray(r, dtype=tape.dtype).ravel()
+    block = tape.linear(shape, operand, w, coef_strides, values)
+    return from_block(tape, r, block)
+
+
+def contract(x: Any, y: Any, r: Any) -> Any:
+    """Record ``r = x @ y`` for operands of shapes (b, i, k) and (b, k, j).
+
+    Either may be a plain array; a batch of one broadcasts. ``r`` has ``b*i*j`` entries
+    in C order, whatever its shape.
+    """
+    xs, ys = np.shape(x.v if isinstance(x, ArrayBase) else x), np.shape(
+        y.v if isinstance(y, ArrayBase) else y
+    )
+    b, i, k, j = max(xs[0], ys[0]), xs[1], xs[2], ys[2]
+    x_live = isinstance(x, ArrayBase) and x.depends
+    y_live = isinstance(y, ArrayBase) and y.depends
+    tape: Tape = x.tape if isinstance(x, ArrayBase) else y.tape
+    if not (x_live or y_live) or not k or not np.size(r):
+        return constant(tape, r)
+    values = np.asarray(r, dtype=tape.dtype).ravel()
+    shape = (b, i, j, k)
+    if x_live and y_live:
+        block: Block = tape.dot(
+            shape, _walk(x, (0, 1, None, 2)), _walk(y, (0, None, 2, 1)), values
+        )
+    elif x_live:
+        w = y.v if isinstance(y, ArrayBase) else y
+        coef, strides = _coef(tape, w, (0, None, 2, 1))
+        block = tape.linear(shape, _walk(x, (0, 1, None, 2)), coef, strides, values)
+    else:
+        w = x.v if isinstance(x, ArrayBase) else x
+        coef, strides = _coef(tape, w, (0, 1, None, 2))
+        block = tape.linear(shape, _walk(y, (0, None, 2, 1)), coef, strides, values)
+    return from_block(tape, r, block)
+
+
+def _walk(x: ArrayBase, axes: tuple[int | None, ...]) -> Operand:
+    ids, start, steps = pinned(x)
+    shape = x.v.shape
+    strides = tuple(0 if a is None or shape[a] == 1 else steps[a] for a in axes)
+    return Operand(start, strides, ids)
+
+
+def _coef(tape: Tape, w: Any, axes: tuple[int | None, ...]) -> tuple[Floats, Strides]:
+    c = np.array(w, dtype=tape.dtype, order="C")
+    steps = _c_steps(c.shape)
+    s = tuple(0 if a is None or c.shape[a] == 1 else steps[a] for a in axes)
+    return c.reshape(-1), s  # type: ignore[return-value]
