@@ -20,7 +20,7 @@ from derivative_covers.local._functions import (
     curvature_apply,
     has_exact_partials,
 )
-from derivative_covers.local._ratio import RatioError, split_ratio
+from derivative_covers.local._ratio import split_ratio
 from derivative_covers.local._scales import (
     DeferredScale,
     ScaleReference,
@@ -50,7 +50,6 @@ __all__ = [
     "DenseCurvature",
     "NoCurvature",
     "PairedCurvature",
-    "RatioError",
     "ScaleReference",
     "ScaleSource",
     "SplitScale",

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 
 from derivative_covers.elements import magtype
-from derivative_covers.errors import DerivativeError
+from derivative_covers.errors import OptionError
 
-__all__ = ["RatioError", "split_ratio"]
-
-
-class RatioError(DerivativeError, ValueError):
-    """A split threshold outside of ``[0, 1)``."""
+__all__ = ["split_ratio"]
 
 
 def split_ratio(ratio: Any, T: Any) -> Any:
@@ -33,7 +29,7 @@ def split_ratio(ratio: Any, T: Any) -> Any:
         The threshold, of type ``magtype(T)``.
 
     Raises:
-        RatioError: (a ``ValueError``) if ``ratio`` is not in ``[0, 1)``; at 1, every
+        OptionError: (a ``ValueError``) if ``ratio`` is not in ``[0, 1)``; at 1, every
             pair would be condemned.
 
     Example:
@@ -50,5 +46,5 @@ def split_ratio(ratio: Any, T: Any) -> Any:
             f"ratio is {ratio!r}, but must be a number in [0, 1); leave it out for "
             f"sqrt(eps) of {M.__name__}"
         )
-        raise RatioError(message)
+        raise OptionError(message)
     return threshold

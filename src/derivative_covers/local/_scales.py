@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,19 +69,19 @@ class ScaleSource:
 
     def __init__(
         self,
-        scales: Callable[[], Sequence[Any]],
-        dead: Callable[[], Sequence[Any]],
+        scales: Callable[[], Any],
+        dead: Callable[[], Any],
     ) -> None:
         self._build_scales = scales
         self._build_dead = dead
 
     @cached_property
-    def scales(self) -> Sequence[Any]:
+    def scales(self) -> Any:
         """Declared scale of every node; the first access builds them."""
         return self._build_scales()
 
     @cached_property
-    def dead(self) -> Sequence[Any]:
+    def dead(self) -> Any:
         """Whether each node is dead; the first access finds out."""
         return self._build_dead()
 

@@ -12,16 +12,16 @@ __all__ = ["pair", "rows", "wide"]
 @cache
 def pair() -> Any:
     """Kernels of entrywise blocks."""
-    return importlib.import_module("derivative_covers.sweeps._kernels_pair")
+    return importlib.import_module("derivative_covers.sweeps.kernels.pair")
 
 
 @cache
 def wide() -> Any:
     """Kernels of linear nodes and inner products."""
-    return importlib.import_module("derivative_covers.sweeps._kernels_wide")
+    return importlib.import_module("derivative_covers.sweeps.kernels.wide")
 
 
 @cache
 def rows() -> Any:
     """Kernels of sparse rows."""
-    return importlib.import_module("derivative_covers.sweeps._kernels_rows")
+    return importlib.import_module("derivative_covers.sweeps.kernels.rows")

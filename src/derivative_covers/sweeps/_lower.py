@@ -56,7 +56,7 @@ def lower(tape: Tape) -> Program:
     if found is None:
         with np.errstate(all="ignore"):
             found = tape.cache["program"] = _lower(tape)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _lower(tape: Tape) -> Program:
@@ -170,14 +170,14 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
     topo = (block.start, n, y is not None, *_where(x, n), *_where(y, n))
     first = (*columns[0], *columns[1])
     twice = (*columns[2], *columns[3], *columns[4])
-    refs: tuple[Any, ...] = (*_ONE(tape), *_ONE(tape))
+    refs: tuple[Any, ...] = (*_one(tape), *_one(tape))
     if cross:
         refs = (*_column(tape.values_of(x, n), n, tape.dtype),
                 *_column(tape.values_of(y, n), n, tape.dtype))  # fmt: skip
     return Pair(topo, first, twice, refs, curved, cross)
 
 
-def _ONE(tape: Tape) -> tuple[Array, int]:
+def _one(tape: Tape) -> tuple[Array, int]:
     return np.ones(1, dtype=tape.dtype), 0
 
 
@@ -208,7 +208,7 @@ def _gathered(tape: Tape, blocks: list[tp.Block]) -> Pair:
     cross = bool(c12.any())
     curved = cross or bool(c11.any()) or bool(c22.any())
     topo = (start, n, two, a, 0, 0, b, 0, 0)
-    refs: tuple[Any, ...] = (*_ONE(tape), *_ONE(tape))
+    refs: tuple[Any, ...] = (*_one(tape), *_one(tape))
     if cross:
         refs = (tape.vals[a], 1, tape.vals[b], 1)
     return Pair(topo, (d1, 1, d2, 1), (c11, 1, c12, 1, c22, 1), refs, curved, cross)

@@ -90,7 +90,7 @@ def liveness(program: Program, tape: Tape) -> NDArray[np.uint8]:
             for step in program.steps:
                 step.alive(found)
         tape.cache["live"] = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def cover_state(

@@ -192,7 +192,7 @@ class Pair(Step):
         d1, _, d2, _ = self.first
         two = self.topo[2]
         nonzero = pair().nonzero
-        return not nonzero(d1) or (two and not nonzero(d2))
+        return bool(not nonzero(d1) or (two and not nonzero(d2)))
 
     def alive(self, live: Array) -> None:
         """Liveness."""
@@ -208,7 +208,7 @@ class Pair(Step):
             return 0
         c11, u11, c12, u12, c22, u22 = self.twice
         if not (u11 or u12 or u22):
-            return self.n
+            return int(self.n)
         on = np.zeros(self.n, dtype=bool)
         for column in (c11, c12, c22):
             on |= column != 0
@@ -553,4 +553,5 @@ def _walk(levels: Levels, nk: int, start: int, strides: tuple[int, int, int, int
     i, j, m = levels
     first = start + i * strides[0] + j * strides[1] + m * strides[2]
     k = np.arange(nk, dtype=np.int64)
-    return (first[:, None] + strides[3] * k[None, :]).reshape(-1)
+    found: Array = first[:, None] + strides[3] * k[None, :]
+    return found.reshape(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _reductions as _reductions
+from . import _functions as _functions
 from ._blocks import (
     Accumulate,
     Binary,

@@ -183,8 +183,8 @@ def _const(c: Any, like: Floats, tape: Tape, *, full: bool = False) -> Floats:
     c = np.asarray(c)
     if c.size == 1 and not full:
         return c.astype(tape.dtype).reshape(1)
-    flat = memory_order(c, like)
-    return flat.astype(tape.dtype, copy=True)
+    flat: Floats = memory_order(c, like).astype(tape.dtype, copy=True)
+    return flat
 
 
 def _flat_ids(x: Any, like: Floats) -> Any:

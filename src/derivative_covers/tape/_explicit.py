@@ -139,7 +139,7 @@ def noderef(x: TVar) -> tuple[Tape, int]:
     return x.tape, x.i
 
 
-def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Curvature) -> TVar:
+def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Any) -> TVar:
     """Append a node to a recording.
 
     Args:

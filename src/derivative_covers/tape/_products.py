@@ -169,7 +169,7 @@ def cross(
         msg = "np.cross of recorded variables needs vectors of three entries."
         raise UnsupportedOperationError(msg)
     one, two = [1, 2, 0], [2, 0, 1]
-    r = x[..., one] * y[..., two] - x[..., two] * y[..., one]
+    r = x.take(one, -1) * y.take(two, -1) - x.take(two, -1) * y.take(one, -1)
     return np.moveaxis(r, -1, axisc)
 
 

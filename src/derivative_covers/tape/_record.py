@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,7 @@ def input_array(x0: Any) -> NDArray[Any]:
     return x
 
 
-def record(f: Callable[..., Any], x0: Any) -> tuple[Tape, Any]:
+def record(f: Any, x0: Any) -> tuple[Tape, Any]:
     """Run ``f`` on variables at ``x0``; gives the tape and the ids of the outputs."""
     if not callable(f):
         msg = f"the program must be a function of x; got {type(f).__name__}."

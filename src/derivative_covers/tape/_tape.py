@@ -201,7 +201,7 @@ class Tape:
             found = np.concatenate([b.values for b in self.blocks])
             found.flags.writeable = False
             self.cache["vals"] = found
-        return found  # type: ignore[no-any-return]
+        return found
 
     @property
     def parents(self) -> NodeView:

@@ -84,7 +84,9 @@ class TVar(CoverVar):
             raise TapeError(msg)
         self.tape = tape
         self.i = int(idx)
-        self.v = tape.scalar(tape.vals[idx])
+        tape.flush()
+        block = tape.block_of(self.i)
+        self.v = tape.scalar(block.values[self.i - block.start])
 
     # -- arithmetic --------------------------------------------------------------
 
@@ -364,9 +366,9 @@ def _constant(c: Any) -> Any:
             return c.v
         msg = "TVar(c) makes a constant; got a recorded variable. Use it as it is."
         raise InputTypeError(msg)
-    if isinstance(c, (np.float32, np.floating)):
+    if isinstance(c, np.float32):
         return c
-    if isinstance(c, (bool, int, float, np.bool_, np.integer)):
+    if isinstance(c, (bool, int, float, np.bool_, np.integer, np.floating)):
         return float(c)
     msg = f"TVar(c) needs a real number; got {type(c).__name__}."
     raise InputTypeError(msg)

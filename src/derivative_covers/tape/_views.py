@@ -145,6 +145,6 @@ def _entry(x: Any, at: int) -> Ids:
 def _row(x: Any, shape: tuple[int, int, int, int], at: int) -> Ids:
     i, j, m = np.unravel_index(at, shape[:3])
     s0, s1, s2, sk = x.strides
-    p = int(x.start + i * s0 + j * s1 + m * s2) + sk * np.arange(shape[3], dtype=np.int64)
+    p: Ids = int(x.start + i * s0 + j * s1 + m * s2) + sk * np.arange(shape[3], dtype=np.int64)
     return p if x.ids is None else x.ids[p]
 

@@ -1,9 +1,9 @@
 """Kernels of wide nodes: linear nodes and inner products.
 
 Legend: nodes run in C order over ``(n0, n1, n2)`` from ``k0``; their summands over
-``nk``. Summand ``(i, j, l, m)`` sits at ``x0 + i*s0 + j*s1 + l*s2 + m*sk``, which is its
+``nk``. Summand ``(i, j, h, m)`` sits at ``x0 + i*s0 + j*s1 + h*s2 + m*sk``, which is its
 node, or the position of its node in ``xid`` where that is not empty. Its coefficient
-sits at ``i*c0 + j*c1 + l*c2 + m*ck`` of ``coef``. Inner products have a second operand
+sits at ``i*c0 + j*c1 + h*c2 + m*ck`` of ``coef``. Inner products have a second operand
 with strides ``t`` and the operands' values ``xv``, ``yv`` at position minus ``xo``,
 ``yo``. The zero rule holds as in the entrywise kernels.
 """
@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ._jit import kernel
-from ._kernels_pair import DONE, NOT_FINITE, split
+from .pair import DONE, NOT_FINITE, split
 
 
 @kernel
@@ -27,11 +27,11 @@ def linear_adjoint(v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
         w = v[k0 + o]
         if w == 0:
             continue
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        c = i * c0 + j * c1 + l * c2
+        p = x0 + i * s0 + j * s1 + h * s2
+        c = i * c0 + j * c1 + h * c2
         if ck == 0:
             t = (abs(coef[c]) if absolute else coef[c]) * w
             for m in range(nk):
@@ -48,11 +48,11 @@ def linear_tangent(s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
     """Forward sweep: ``s[node] = sum of coef * s[parent]``."""
     gx = xid.size > 0
     for o in range(n0 * n1 * n2):
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        c = i * c0 + j * c1 + l * c2
+        p = x0 + i * s0 + j * s1 + h * s2
+        c = i * c0 + j * c1 + h * c2
         t = s[k0] * 0
         for m in range(nk):
             x = s[xid[p + m * sk] if gx else p + m * sk]
@@ -67,11 +67,11 @@ def linear_alive(live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
     """Forward sweep of liveness."""
     gx = xid.size > 0
     for o in range(n0 * n1 * n2):
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        c = i * c0 + j * c1 + l * c2
+        p = x0 + i * s0 + j * s1 + h * s2
+        c = i * c0 + j * c1 + h * c2
         on = 0
         for m in range(nk):
             if coef[c + m * ck] != 0 and live[xid[p + m * sk] if gx else p + m * sk] != 0:
@@ -88,11 +88,11 @@ def linear_reach(mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         if mark[k0 + o] == 0:
             continue
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        c = i * c0 + j * c1 + l * c2
+        p = x0 + i * s0 + j * s1 + h * s2
+        c = i * c0 + j * c1 + h * c2
         for m in range(nk):
             if structural or coef[c + m * ck] != 0:
                 mark[xid[p + m * sk] if gx else p + m * sk] = 1
@@ -108,11 +108,11 @@ def dot_adjoint(v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1,
         w = v[k0 + o]
         if w == 0:
             continue
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         for m in range(nk):
             a = xv[p + m * sk - xo]
             b = yv[q + m * tk - yo]
@@ -130,11 +130,11 @@ def dot_tangent(s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1,
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2):
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         t = s[k0] * 0
         for m in range(nk):
             a = xv[p + m * sk - xo]
@@ -162,18 +162,18 @@ def dot_second(b, vbar, dot, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
         av = vbar[k0 + o]
         if w == 0 and av == 0:
             continue
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
             if w != 0:
                 f = xv[p + m * sk - xo]
-                h = yv[q + m * tk - yo]
-                b[ix] += (abs(h) if absolute else h) * w
+                e = yv[q + m * tk - yo]
+                b[ix] += (abs(e) if absolute else e) * w
                 b[iy] += (abs(f) if absolute else f) * w
             if av != 0:
                 x = dot[ix]
@@ -202,11 +202,11 @@ def dot_cover(adj, g, last, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
         aw = abs(w)
         if not aw < math.inf:
             return NOT_FINITE, o + 1
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         if w != 0 and not have:
             # A node is all or nothing, so that it can be taken up again.
             for m in range(nk):
@@ -269,11 +269,11 @@ def dot_weights(r1, r2, adj, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
         aw = abs(w)
         if not aw < math.inf:
             return NOT_FINITE, o + 1
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         for m in range(nk):
             at = o * nk + m
             r1[at] = 0
@@ -292,13 +292,13 @@ def dot_weights(r1, r2, adj, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
             if have:
                 d1 = sigma[ix] * 1.0
                 d2 = sigma[iy] * 1.0
-            f, h, status = split(
+            f, e, status = split(
                 aw, aw * 0, aw * 0 + 1, aw * 0, abs(xv[p + m * sk - xo]),
                 abs(yv[q + m * tk - yo]), la, lb, have, d1, d2, ratio, check, limit)
             if status != DONE:
                 return status, o + 1
             r1[at] = f
-            r2[at] = h
+            r2[at] = e
     return DONE, 0
 
 
@@ -310,11 +310,11 @@ def dot_inject(g, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, 
     gy = yid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         w = g[k0 + o]
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
@@ -338,11 +338,11 @@ def dot_asks(k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, t
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2):
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
@@ -362,11 +362,11 @@ def dot_alive(live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2):
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         on = 0
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
@@ -388,11 +388,11 @@ def dot_reach(mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         if mark[k0 + o] == 0:
             continue
-        l = o % n2
+        h = o % n2
         j = (o // n2) % n1
         i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + l * s2
-        q = y0 + i * t0 + j * t1 + l * t2
+        p = x0 + i * s0 + j * s1 + h * s2
+        q = y0 + i * t0 + j * t1 + h * t2
         for m in range(nk):
             if structural or yv[q + m * tk - yo] != 0:
                 mark[xid[p + m * sk] if gx else p + m * sk] = 1

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..local._split import balanced_split, declared_pair, needs_scale
+from ...local import balanced_split, declared_pair, needs_scale
 from ._jit import kernel
 
 _balanced = kernel(balanced_split)

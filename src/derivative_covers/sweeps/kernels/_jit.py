@@ -20,7 +20,8 @@ __all__ = ["kernel"]
 
 def _fingerprint() -> str:
     here = Path(__file__).resolve().parent
-    sources = sorted(here.glob("_kernels*.py")) + [here.parent / "local" / "_split.py"]
+    split = here.parent.parent / "local" / "_split.py"
+    sources = [*sorted(here.glob("*.py")), split]
     digest = hashlib.sha1(usedforsecurity=False)
     for source in sources:
         digest.update(source.read_bytes())
@@ -30,14 +31,14 @@ def _fingerprint() -> str:
 _FINGERPRINT = _fingerprint()
 
 
-class _SourceCache(FunctionCache):  # type: ignore[misc]
+class _SourceCache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (*super()._index_key(sig, codegen), _FINGERPRINT)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a kernel on first use: no fast-math, no GIL, cached where possible."""
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if compiled is not function:
         try:
             compiled._cache = _SourceCache(compiled.py_func)

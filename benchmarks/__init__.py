@@ -1,0 +1,1 @@
+"""Measurements of derivative-covers against its peers: ``python -m benchmarks``."""

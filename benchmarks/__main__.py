@@ -1,0 +1,75 @@
+"""Run the measurements: ``python -m benchmarks [--only NAME] [--quick]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from . import (
+    dense_hessian,
+    hybrid,
+    quadrature,
+    scalars,
+    startup,
+    sweeps,
+    tightness,
+    vectorised,
+)
+from ._report import Row, save, table, versions
+
+ITEMS = {
+    module.ITEM: module.rows
+    for module in (
+        tightness,
+        sweeps,
+        dense_hessian,
+        vectorised,
+        scalars,
+        quadrature,
+        hybrid,
+        startup,
+    )
+}
+RESULTS = Path(__file__).with_name("results.json")
+
+
+def measure(item: str, *, quick: bool) -> list[Row]:
+    """The rows of one item; an item that fails says so and stops no other."""
+    found: list[Row] = []
+    start = time.perf_counter()
+    try:
+        for row in ITEMS[item](quick=quick):
+            found.append(row)
+            sys.stderr.write(
+                f"[{time.perf_counter() - start:5.1f} s] {item}: {row.what}: "
+                f"{row.shown} {row.verdict}\n"
+            )
+    except Exception as error:  # the table must show a failure beside the rest
+        note = f"{type(error).__name__}: {error}".splitlines()[0]
+        found.append(Row(item, "stopped by an error", 1.0, "", target=0, note=note))
+        sys.stderr.write(f"{item}: {note}\n")
+    return found
+
+
+def main() -> int:
+    """Measure, print the table, write the results; 1 where a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=ITEMS, help="measure one item")
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes, no results file"
+    )
+    options = parser.parse_args()
+    rows: list[Row] = []
+    for item in [options.only] if options.only else ITEMS:
+        rows += measure(item, quick=options.quick)
+    sys.stdout.write(table(rows) + "\n")
+    sys.stdout.write(", ".join(f"{k} {v}" for k, v in versions().items()) + "\n")
+    if not options.quick:
+        save(RESULTS, rows)
+    return int(any(row.met is False for row in rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

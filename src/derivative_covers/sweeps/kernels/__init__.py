@@ -1,0 +1,1 @@
+"""Compiled kernels: functions of arrays and numbers, loaded on first use."""

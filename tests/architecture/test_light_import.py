@@ -1,0 +1,34 @@
+"""Importing the package loads NumPy and nothing else that is heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+HEAVY = ("numba", "llvmlite", "scipy", "jax", "matplotlib", "mpmath")
+
+
+def loaded_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint(*sorted(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return {name.partition(".")[0] for name in run.stdout.split()}
+
+
+def test_root_is_light() -> None:
+    loaded = loaded_after("import derivative_covers")
+    assert "numpy" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_extend_is_light() -> None:
+    assert loaded_after("import derivative_covers.extend").isdisjoint(HEAVY)
+
+
+def test_recording_needs_no_compiler() -> None:
+    statement = (
+        "import derivative_covers as dc\n"
+        "dc.tape_function(lambda x: (x * x).sum() + x[0], [1.0, 2.0])"
+    )
+    assert loaded_after(statement).isdisjoint(HEAVY)

@@ -1,0 +1,35 @@
+"""Every public name exists, is documented, and every function shows an example."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+
+import pytest
+
+MODULES = ("derivative_covers", "derivative_covers.extend")
+NAMES = [
+    (module, name)
+    for module in MODULES
+    for name in importlib.import_module(module).__all__
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_names_are_listed_once(module: str) -> None:
+    names = importlib.import_module(module).__all__
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_name_is_documented(module: str, name: str) -> None:
+    thing = getattr(importlib.import_module(module), name)
+    if name == "__version__":
+        assert thing[0].isdigit()
+    elif inspect.isroutine(thing):
+        text = inspect.getdoc(thing) or ""
+        assert "Example:" in text
+        assert ">>>" in text
+    elif inspect.isclass(thing):
+        assert thing.__doc__
+        assert not thing.__doc__.startswith(f"{name}(")  # what @dataclass would write

@@ -1,0 +1,78 @@
+"""Bits of every sweep on a few programs, for comparison between two processes.
+
+Run as a script it writes one JSON object to standard output: a name for each result,
+and the hexadecimal bytes of its array.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+from _programs import BY_NAME
+
+import derivative_covers as dc
+
+__all__ = ["NAMES", "all_bits", "sweep_bits"]
+
+NAMES = [
+    "rosenbrock_loop",
+    "rosenbrock_slices",
+    "helical_valley_arctan2",
+    "chebyquad",
+    "griewank",
+    "ackley",
+    "softmax_cross_entropy",
+    "neural_network",
+    "lennard_jones_loop",
+    "gauss_seidel",
+    "wave_leapfrog",
+    "einsum_forms",
+    "variances",
+    "extreme_values",
+    "transposed_products",
+    "object_array_rotation",
+    "growth_cumprod",
+    "guarded_logarithm",
+]
+
+
+def sweep_bits(f: Any, x0: Any) -> dict[str, str]:
+    """Hexadecimal bytes of the result of every sweep over a program."""
+    tape, out = dc.tape_function(f, x0)
+    rng = np.random.default_rng(5)
+    v, w = rng.normal(size=tape.ninputs), rng.uniform(size=tape.ninputs)
+    v, w = v.reshape(np.shape(x0)), w.reshape(np.shape(x0))
+    results = {
+        "value": tape.vals[out],
+        "gradient": dc.gradient(tape, out),
+        "jacobian": dc.jacobian(tape, np.array([out, 0])),
+        "hvp": dc.hvp(tape, out, v),
+        "hessian": dc.hessian(tape, out),
+        "bound": dc.hessian_bound(tape, out),
+        "forward": dc.abs_forward(w, tape),
+        "reverse": dc.abs_reverse(tape, np.array([out, 0]), np.array([2.0, 0.5])),
+        "sum": dc.cover_hessian(tape, out).h,
+        "quadrature": dc.cover_hessian(tape, out, merge="quadrature").h,
+        "hybrid": dc.cover_hybrid(tape, out, ngroups=3).h,
+        "scaled": dc.cover_hessian(tape, out, scales=w, ratio=0.5).h,
+    }
+    return {name: np.asarray(r).tobytes().hex() for name, r in results.items()}
+
+
+def all_bits() -> dict[str, dict[str, str]]:
+    """The bits of every program of ``NAMES``, in float64 and float32."""
+    bits = {name: sweep_bits(BY_NAME[name], BY_NAME[name].x0) for name in NAMES}
+    for name in ("rosenbrock_slices", "griewank", "neural_network"):
+        program = BY_NAME[name]
+        bits[name + " float32"] = sweep_bits(program, np.float32(program.x0))
+    return bits
+
+
+if __name__ == "__main__":
+    json.dump(all_bits(), sys.stdout)
