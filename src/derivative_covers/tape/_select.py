@@ -81,7 +81,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 def nan_to_num(x: Any, copy: bool = True, **kw: Any) -> Any:
     """Numbers in the place of what is not finite."""
     a = as_array(x)
-    return np.where(np.isfinite(a.v), a, np.nan_to_num(a.v, **kw))
+    r = np.nan_to_num(a.v, **kw)
+    return assembled(a.tape, r, np.where(np.isfinite(a.v), a.node_ids(), -1))
 
 
 # -- rounding, parts, and functions made of one elemental ------------------------------
@@ -123,7 +124,13 @@ def floor_divide(x: Any, y: Any) -> Any:
     return apply_unary(np.floor, q) if isinstance(q, TVar) else unary(np.floor, q, r)
 
 
-@implements(np.real, np.conjugate, np.real_if_close)
+@implements(np.conjugate)
+def conjugate(x: Any) -> Any:
+    """A copy: recorded programs are real."""
+    return x if isinstance(x, TVar) else as_array(x).copy("K")
+
+
+@implements(np.real, np.real_if_close)
 def real(x: Any, tol: Any = None) -> Any:
     """The variable itself: recorded programs are real."""
     return x if isinstance(x, (ArrayBase, TVar)) else as_array(x)
@@ -132,4 +139,5 @@ def real(x: Any, tol: Any = None) -> Any:
 @implements(np.imag)
 def imag(x: Any) -> Any:
     """Zeros: recorded programs are real."""
-    return np.zeros_like(as_array(x))
+    a = as_array(x)
+    return constant(a.tape, np.array(a.v.imag))
