@@ -16,10 +16,14 @@ PACKAGE = Path(derivative_covers.__file__).resolve().parent
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment with the measured package and `changes`."""
+    """This process's environment with the measured package and `changes`.
+
+    Byte code is kept, as it is for every installed package.
+    """
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     paths = [str(PACKAGE.parent), str(ROOT), os.environ.get("PYTHONPATH", "")]
     return {
-        **os.environ,
+        **kept,
         "PYTHONPATH": os.pathsep.join(p for p in paths if p),
         **changes,
     }
@@ -51,14 +55,17 @@ def output(code: str, *arguments: str, timeout: float) -> str:
     return done.stdout
 
 
-def seconds(code: str, env: dict[str, str]) -> float:
-    """The time of one whole process."""
+def seconds(code: str, env: dict[str, str]) -> tuple[float, float]:
+    """The time of one whole process, and the processor time in it."""
+    before = os.times()
     start = time.perf_counter()
     done = run(code, env=env)
     elapsed = time.perf_counter() - start
+    after = os.times()
     if done.returncode:
         raise RuntimeError((done.stderr.strip() or "no message").splitlines()[-1])
-    return elapsed
+    used = after.children_user - before.children_user
+    return elapsed, used + after.children_system - before.children_system
 
 
 def bound_by_modes() -> tuple[str, ...] | None:

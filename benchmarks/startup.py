@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import _children
 from ._report import Row
-from ._timing import Samples, spread
+from ._timing import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,10 +39,11 @@ def _import_rows(repetitions: int) -> Iterator[Row]:
     for program in programs:
         _children.seconds(program, env)
     rounds = [
-        tuple(_children.seconds(program, env) for program in programs)
+        [_children.seconds(program, env) for program in programs]
         for _ in range(repetitions)
     ]
-    extra = [b - a for a, b in rounds]
+    extra = [ours[0] - numpy[0] for numpy, ours in rounds]
+    processor = median(ours[1] - numpy[1] for numpy, ours in rounds)
     loaded = _children.output(LOADED, timeout=60).strip()
     yield Row(
         ITEM,
@@ -50,8 +51,9 @@ def _import_rows(repetitions: int) -> Iterator[Row]:
         median(extra),
         "s",
         target=0.1,
-        note=f"numpy alone {median(a for a, _ in rounds):.3g} s, "
-        f"quartiles {spread(extra)}; heavy modules loaded: {loaded or 'none'}",
+        note=f"quartiles {spread(extra)}, processor {processor:.3g}, numpy alone "
+        f"{median(numpy[0] for numpy, _ in rounds):.3g}; "
+        f"heavy modules loaded: {loaded or 'none'}",
     )
 
 
@@ -67,13 +69,15 @@ def _cache_rows(colds: int, warms: int) -> Iterator[Row]:
         ("first process, empty cache, two variables", cold, 15.0),
         ("second process, two variables", warm, 1.5),
     ):
+        elapsed, processor = zip(*times, strict=True)
         yield Row(
             ITEM,
             what,
-            Samples(tuple(times)).median,
+            median(elapsed),
             "s",
             target=target,
-            note=f"{len(times)} processes, {min(times):.3g}..{max(times):.3g} s",
+            note=f"{len(times)} processes, {min(elapsed):.3g}..{max(elapsed):.3g}, "
+            f"processor {median(processor):.3g}",
         )
 
 

@@ -24,8 +24,10 @@ def rosenbrock_in_units(path: Path) -> list[units.Run]:
     say("1. ONE FUNCTION, FOUR SETS OF UNITS")
     say()
     say("Rosenbrock's function from (-1.2, 1), minimum 0. Only the units of the two")
-    say("variables differ. A cover h at the start gives each variable its natural")
-    say("scale; on the right SciPy works with the variables h[i] * x[i].")
+    say(
+        "variables differ. A cover h at the start gives each variable its natural step,"
+    )
+    say("1 / h[i]; on the right SciPy counts every variable in its natural steps.")
     say()
     say(
         f"{'':<9} {'variables':<15} | {'SciPy as it is':<31} | {'scaled by the cover':<31}"
@@ -84,6 +86,12 @@ def nist_regression(path: Path) -> list[list[tightness.Covered]]:
             f"{problem.name:<10}{problem.difficulty:<9}{len(points[0].H):>7}"
             f"{len(problem.y):>8} | {' | '.join(factors)}"
         )
+    say()
+    sums, quadratures = (
+        np.median([10 ** one.excess(merge) for points in done for one in points])
+        for merge in ("sum", "quadrature")
+    )
+    say(f"Median factor: {sums:.1f} with sum, {quadratures:.1f} with quadrature.")
     say()
     solutions = {points[-1].problem.name: points[-1] for points in done}
     _spell_out(solutions[SPELLED_OUT])

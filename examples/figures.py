@@ -26,7 +26,7 @@ STYLE: Any = {
     "axes.axisbelow": True,
     "legend.frameon": False,
 }
-SOLVED = 1e-6
+SOLVED = 1e-4
 LOWEST = 1e-15
 
 

@@ -55,15 +55,16 @@ class Run:
 def minimise(method: str, units: tuple[float, float], *, scaled: bool) -> Run:
     """Minimise from the usual start, with exact gradients."""
     f, z0 = in_units(units)
-    h = dc.cover_hessian(f, z0, merge="quadrature").h if scaled else np.ones(2)
+    # The natural step of each variable is the reciprocal of its cover.
+    step = 1 / dc.cover_hessian(f, z0, merge="quadrature").h if scaled else np.ones(2)
     values = []
 
     def value_and_gradient(y: np.ndarray) -> tuple[float, np.ndarray]:
-        z = y / h
+        z = step * y
         values.append(float(f(z)))
-        return values[-1], dc.gradient(f, z) / h
+        return values[-1], step * dc.gradient(f, z)
 
-    result = minimize(value_and_gradient, h * z0, jac=True, method=method)
+    result = minimize(value_and_gradient, z0 / step, jac=True, method=method)
     return Run(
         method=method,
         units=units,

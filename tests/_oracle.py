@@ -8,7 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from _programs import BY_NAME
+
+from tests._programs import BY_NAME
 
 __all__ = ["jax_derivatives"]
 

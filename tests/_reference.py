@@ -69,7 +69,10 @@ def edges(tape: Tape, block: Any) -> list[tuple[Any, Any]]:
             pairs = [(p[:, k], vals[q[:, k]]) for k in range(width)]
             return pairs + [(q[:, k], vals[p[:, k]]) for k in range(width)]
         assert isinstance(block, Node)
-        return [(np.full(1, p), np.full(1, d)) for p, d in zip(block.parents, block.d)]
+        return [
+            (np.full(1, p), np.full(1, d))
+            for p, d in zip(block.parents, block.d, strict=True)
+        ]
 
 
 def _run_rows(tape: Tape, block: Run, rows: Any) -> None:

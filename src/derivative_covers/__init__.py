@@ -26,7 +26,7 @@ from .covers import (
     sensitivity_scales,
     tape_function,
 )
-from .tape import CoverVar, TArray, Tape, TVar, isconstant, nnodes, value
+from .tape import CoverVar, Tape, TArray, TVar, isconstant, nnodes, value
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,6 @@
 """Bits of every sweep on a few programs, for comparison between two processes.
 
-Run as a script it writes one JSON object to standard output: a name for each result,
+Run as a module it writes one JSON object to standard output: a name for each result,
 and the hexadecimal bytes of its array.
 """
 
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import numpy as np
-from _programs import BY_NAME
 
 import derivative_covers as dc
+from tests._programs import BY_NAME
 
 __all__ = ["NAMES", "all_bits", "sweep_bits"]
 

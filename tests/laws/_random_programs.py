@@ -25,7 +25,12 @@ __all__ = [
 
 BASE = np.array([0.73105, -1.21397, 0.41891, 1.53773])
 MATRIX = np.array(
-    [[0.3, -1.1, 0.0, 0.6], [0.9, 0.2, -0.7, 0.0], [0.0, 1.3, 0.4, -0.2], [-0.8, 0.1, 0.5, 1.2]]
+    [
+        [0.3, -1.1, 0.0, 0.6],
+        [0.9, 0.2, -0.7, 0.0],
+        [0.0, 1.3, 0.4, -0.2],
+        [-0.8, 0.1, 0.5, 1.2],
+    ]
 )
 PERMUTATION = np.array([2, 0, 3, 0])
 MASK = np.array([True, False, True, True])
@@ -202,13 +207,26 @@ DISTANCE: dict[str, Callable[..., Vector]] = {
 }
 
 # On positive operands all partials of these are nonnegative: no paths cancel.
-MONOTONE_UNARY = ("shift", "scale", "square", "cube", "power_two", "total", "product", "cumsum")
-MONOTONE_UNARY += ("cumprod", "roll", "reverse", "gather", "self_dot", "stack", "broadcast")
-MONOTONE_UNARY += ("iterate", "sqrt", "log1p", "power_fraction", "expm1", "arcsinh")
-MONOTONE_BINARY = ("add", "multiply", "logaddexp", "dot", "inner_loop", "outer", "first_times")
-MONOTONE_BINARY += ("scalar_loop",)
+MONOTONE_UNARY = ("shift", "scale", "square", "cube", "power_two", "total", "product")
+MONOTONE_ARRAY = ("cumsum", "cumprod", "roll", "reverse", "gather", "self_dot", "stack")
+MONOTONE_CURVED = ("iterate", "sqrt", "log1p", "power_fraction", "expm1", "arcsinh")
+MONOTONE_BINARY = ("add", "multiply", "logaddexp", "dot", "inner_loop", "outer")
+MONOTONE = (
+    *MONOTONE_UNARY,
+    *MONOTONE_ARRAY,
+    *MONOTONE_CURVED,
+    *MONOTONE_BINARY,
+    "broadcast",
+    "first_times",
+    "scalar_loop",
+)
 
-ALL_OPS = {**UNARY, **KINKED_UNARY, **BINARY, **KINKED_BINARY}
+ALL_OPS: dict[str, Callable[..., Vector]] = {
+    **UNARY,
+    **KINKED_UNARY,
+    **BINARY,
+    **KINKED_BINARY,
+}
 TWO_OPERANDS = frozenset({**BINARY, **KINKED_BINARY})
 
 
@@ -296,7 +314,9 @@ def _points(base: Any, *, zeros: bool) -> st.SearchStrategy[tuple[float, ...]]:
 FINALS = st.sampled_from(["sum", "dot", "log", "products"])
 
 
-def programs(longest: int = 6, *, zeros: bool = False) -> st.SearchStrategy[RandomProgram]:
+def programs(
+    longest: int = 6, *, zeros: bool = False
+) -> st.SearchStrategy[RandomProgram]:
     """Programs over every operation, at points away from kinks.
 
     Args:
@@ -304,16 +324,21 @@ def programs(longest: int = 6, *, zeros: bool = False) -> st.SearchStrategy[Rand
         zeros: Whether some entries of the point may be exactly zero.
     """
     built = st.builds(
-        RandomProgram, _steps(tuple(ALL_OPS), longest), FINALS, _points(BASE, zeros=zeros)
+        RandomProgram,
+        _steps(tuple(ALL_OPS), longest),
+        FINALS,
+        _points(BASE, zeros=zeros),
     )
     return built.filter(RandomProgram.is_smooth_here)
 
 
 def monotone_programs(longest: int = 5) -> st.SearchStrategy[RandomProgram]:
     """Programs whose partials are all nonnegative, so that no paths cancel."""
-    names = MONOTONE_UNARY + MONOTONE_BINARY
     built = st.builds(
-        RandomProgram, _steps(names, longest), FINALS, _points(np.abs(BASE), zeros=False)
+        RandomProgram,
+        _steps(MONOTONE, longest),
+        FINALS,
+        _points(np.abs(BASE), zeros=False),
     )
     return built.filter(RandomProgram.is_smooth_here)
 
@@ -324,7 +349,14 @@ AFFINE: dict[str, Unary] = {
 }
 AFFINE |= {
     name: UNARY[name]
-    for name in ("reverse", "gather", "matrix", "vector_matrix", "tensordot", "broadcast")
+    for name in (
+        "reverse",
+        "gather",
+        "matrix",
+        "vector_matrix",
+        "tensordot",
+        "broadcast",
+    )
 }
 AFFINE |= {
     "running": lambda a, c: _shifted_update(a, a, c),

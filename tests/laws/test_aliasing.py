@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _jets import as_jets, jets
 
 import derivative_covers as dc
+from tests.laws._jets import as_jets, jets
 
 SIZE = 6
 Statement = Callable[[list[Any]], None]
@@ -61,7 +61,9 @@ class Writer:
         if kind == 0:
             return self.rng.random(shape) < 0.6
         if kind == 1 or len(shape) == 1:
-            return self.rng.integers(-shape[0], shape[0], size=int(self.rng.integers(1, 5)))
+            return self.rng.integers(
+                -shape[0], shape[0], size=int(self.rng.integers(1, 5))
+            )
         return tuple(self.rng.integers(0, s, size=3) for s in shape)
 
     def _index(self, shape: tuple[int, ...]) -> Any:
@@ -108,7 +110,7 @@ class Writer:
             choices += [lambda pool: pool.append(pool[i] + pool[j])]
         self._do(choices[int(self.rng.integers(len(choices)))])
 
-    def _source(self, shape: tuple[int, ...]) -> Callable[[list[Any]], Any] | None:
+    def _source(self, shape: tuple[int, ...]) -> Callable[[list[Any]], Any]:
         """Something that can be written into an array of this shape."""
         fitting = []
         for j, b in enumerate(self.pool):
@@ -127,7 +129,7 @@ class Writer:
         key = self._index(self.pool[i].shape)
         source = self._source(np.shape(self.pool[i][key]))
         # NumPy itself promises nothing where a mask is assigned from the same memory.
-        masked = getattr(key, "dtype", None) == bool
+        masked = isinstance(key, np.ndarray) and key.dtype == np.bool_
         if self.rng.random() < 0.4:
 
             def put(pool: list[Any]) -> None:
@@ -190,7 +192,14 @@ class Writer:
         self._do(choices[int(self.rng.integers(len(choices)))])
 
     def write(self, length: int) -> list[Statement]:
-        kinds = [self.view, self.rearrange, self.compute, self.assign, self.augment, self.overlap]
+        kinds = [
+            self.view,
+            self.rearrange,
+            self.compute,
+            self.assign,
+            self.augment,
+            self.overlap,
+        ]
         odds = [0.22, 0.16, 0.12, 0.26, 0.12, 0.12]
         for _ in range(length):
             kinds[int(self.rng.choice(len(kinds), p=odds))]()
@@ -198,11 +207,11 @@ class Writer:
 
 
 def run(statements: list[Statement], x: Any) -> Any:
-    """Everything the program holds at its end, in one vector."""
+    """Everything the program holds at its end, the input included, in one vector."""
     pool = [x]
     for statement in statements:
         statement(pool)
-    return np.concatenate([np.ravel(a) for a in pool[1:]])
+    return np.concatenate([np.ravel(a) for a in pool])
 
 
 BLOCKS = 30
@@ -294,7 +303,7 @@ def write_after_use(x: Any) -> Any:
     s = np.sum(a * a)
     a[1] = 5.0 * a[0]
     a[0] = a[1] * a[2]
-    return np.concatenate([a**2, np.reshape(s, 1)])
+    return np.concatenate([a * a, np.reshape(s, 1)])
 
 
 def rows_and_columns(x: Any) -> Any:

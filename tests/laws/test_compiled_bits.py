@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from _bits import NAMES, all_bits
 
 import derivative_covers as dc
+from tests.laws._bits import NAMES, all_bits
 
-SCRIPT = Path(__file__).with_name("_bits.py")
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
@@ -22,7 +22,8 @@ def test_sweeps_give_the_same_bits_compiled_and_uncompiled() -> None:
     path = os.pathsep.join(p for p in (source, os.environ.get("PYTHONPATH")) if p)
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     run = subprocess.run(
-        [sys.executable, str(SCRIPT)],
+        [sys.executable, "-m", "tests.laws._bits"],
+        cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,

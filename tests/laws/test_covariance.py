@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _random_programs import RandomProgram, programs
 from hypothesis import given
 from hypothesis import strategies as st
 
 import derivative_covers as dc
+from tests.laws._random_programs import RandomProgram, programs
 
 MERGES = ("sum", "quadrature")
 EXPONENTS = st.lists(st.integers(-8, 8), min_size=4, max_size=4)
@@ -19,7 +19,9 @@ EXPONENTS = st.lists(st.integers(-8, 8), min_size=4, max_size=4)
 def covers(f: Any, x0: Any, scales: Any = None) -> list[Any]:
     tape, out = dc.tape_function(f, x0)
     found = [dc.cover_hessian(tape, out, merge=m, scales=scales).h for m in MERGES]
-    found += [dc.cover_hybrid(tape, out, ngroups=g, scales=scales).h for g in (1, 2, 3, 8)]
+    found += [
+        dc.cover_hybrid(tape, out, ngroups=g, scales=scales).h for g in (1, 2, 3, 8)
+    ]
     return found
 
 
@@ -34,7 +36,9 @@ def test_inputs_in_other_units(program: RandomProgram, exponents: list[int]) -> 
     tape, _ = dc.tape_function(program, x0)
     declared = np.array([1.0, 0.3, 2.0, 0.7]) if dc.guards_any_block(tape) else None
     moved = None if declared is None else declared / units
-    for h, k in zip(covers(program, x0, declared), covers(rescaled, x0 / units, moved), strict=True):
+    for h, k in zip(
+        covers(program, x0, declared), covers(rescaled, x0 / units, moved), strict=True
+    ):
         np.testing.assert_array_equal(k, units * h)
 
 
@@ -65,7 +69,9 @@ def test_output_in_other_units(program: RandomProgram, power: int) -> None:
 @given(programs(zeros=True))
 def test_a_negated_output_has_the_same_cover(program: RandomProgram) -> None:
     x0 = program.point
-    for h, k in zip(covers(program, x0), covers(lambda x: -program(x), x0), strict=True):
+    for h, k in zip(
+        covers(program, x0), covers(lambda x: -program(x), x0), strict=True
+    ):
         np.testing.assert_array_equal(h, k)
 
 
@@ -107,6 +113,8 @@ def test_rosenbrock_in_bad_units() -> None:
     x0 = np.array([-1.2, 1.0, 0.7])
     units = np.array([2.0**20, 1.0, 2.0**-20])
     for h, k in zip(
-        covers(rosenbrock, x0), covers(lambda z: rosenbrock(units * z), x0 / units), strict=True
+        covers(rosenbrock, x0),
+        covers(lambda z: rosenbrock(units * z), x0 / units),
+        strict=True,
     ):
         np.testing.assert_array_equal(k, units * h)

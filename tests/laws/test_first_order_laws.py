@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _random_programs import RandomProgram, monotone_programs, programs
 from hypothesis import given
 from hypothesis import strategies as st
 
 import derivative_covers as dc
+from tests.laws._random_programs import RandomProgram, monotone_programs, programs
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -43,8 +43,12 @@ def test_hessian_agrees_with_differences_of_the_gradient(
     product = dc.hvp(tape, out, direction)
     bound = dc.hessian_bound(tape, out)
     size = bound.max() + np.abs(up).max() + 1.0
-    np.testing.assert_allclose(product, hessian @ direction, rtol=1e-11, atol=1e-13 * size)
-    np.testing.assert_allclose((up - down) / (2 * step), product, rtol=1e-4, atol=1e-4 * size)
+    np.testing.assert_allclose(
+        product, hessian @ direction, rtol=1e-11, atol=1e-13 * size
+    )
+    np.testing.assert_allclose(
+        (up - down) / (2 * step), product, rtol=1e-4, atol=1e-4 * size
+    )
 
 
 @given(programs(zeros=True))
@@ -57,7 +61,9 @@ def test_gradient_is_the_row_of_the_jacobian(program: RandomProgram) -> None:
 
 
 @given(programs(zeros=True), SEEDS)
-def test_forward_and_reverse_products_are_adjoint(program: RandomProgram, seed: int) -> None:
+def test_forward_and_reverse_products_are_adjoint(
+    program: RandomProgram, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     w, u = rng.normal(size=4), rng.normal(size=4)
     tape, outs = dc.tape_function(program.vector, program.point)
@@ -68,7 +74,9 @@ def test_forward_and_reverse_products_are_adjoint(program: RandomProgram, seed: 
 
 
 @given(programs(zeros=True), SEEDS)
-def test_absolute_sweeps_bound_and_are_adjoint(program: RandomProgram, seed: int) -> None:
+def test_absolute_sweeps_bound_and_are_adjoint(
+    program: RandomProgram, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     w, seeds = rng.uniform(size=4), rng.uniform(size=4)
     tape, outs = dc.tape_function(program.vector, program.point)
@@ -96,10 +104,14 @@ def test_absolute_sweeps_are_exact_without_cancellation(program: RandomProgram) 
 
 
 @given(programs())
-def test_sensitivity_scales_are_the_absolute_forward_sweep(program: RandomProgram) -> None:
+def test_sensitivity_scales_are_the_absolute_forward_sweep(
+    program: RandomProgram,
+) -> None:
     tape, _ = dc.tape_function(program, program.point)
     w = np.array([1.0, 2.0, 0.5, 3.0])
-    np.testing.assert_array_equal(dc.sensitivity_scales(w, tape), dc.abs_forward(w, tape))
+    np.testing.assert_array_equal(
+        dc.sensitivity_scales(w, tape), dc.abs_forward(w, tape)
+    )
     ones = dc.abs_forward(np.ones(4), tape)
     np.testing.assert_array_equal(dc.sensitivity_scales(None, tape), ones)
 
@@ -134,3 +146,47 @@ def test_views_of_the_tape_describe_the_program(program: RandomProgram) -> None:
     gradient = dc.gradient(tape, out)
     size = np.abs(gradient).max() + 1e-300
     np.testing.assert_allclose(adjoint[:4], gradient, rtol=1e-11, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3), (2, 1, 2)])
+def test_results_have_the_shape_of_the_input(shape: tuple[int, ...]) -> None:
+    """Entry by entry, an input of any shape gives what its raveled copy gives."""
+    size = int(np.prod(shape))
+    x0 = np.linspace(0.3, 1.9, size)
+
+    def f(x: Any) -> Any:
+        y = np.ravel(x)
+        return np.sum(np.exp(np.sin(y))) * np.sum(y * y[::-1]) + np.prod(y)
+
+    def g(x: Any) -> Any:
+        return np.stack([f(x), np.sum(np.ravel(x) ** 3)])
+
+    flat, out = dc.tape_function(f, x0)
+    tape, shaped_out = dc.tape_function(f, x0.reshape(shape))
+    assert tape.vals[shaped_out] == flat.vals[out]
+    assert tape.ninputs == size
+    v = np.linspace(-1.0, 2.0, size)
+    w = np.linspace(0.5, 2.0, size)
+
+    def same(shaped: Any, raveled: Any, times: int = 1) -> None:
+        assert np.shape(shaped) == shape * times
+        np.testing.assert_array_equal(np.reshape(shaped, np.shape(raveled)), raveled)
+
+    same(dc.gradient(tape, shaped_out), dc.gradient(flat, out))
+    same(dc.hvp(tape, shaped_out, v.reshape(shape)), dc.hvp(flat, out, v))
+    same(dc.hessian(tape, shaped_out), dc.hessian(flat, out), 2)
+    same(dc.hessian_bound(tape, shaped_out), dc.hessian_bound(flat, out), 2)
+    for merge in ("sum", "quadrature"):
+        left = dc.cover_hessian(tape, shaped_out, merge=merge, scales=w.reshape(shape))
+        right = dc.cover_hessian(flat, out, merge=merge, scales=w)
+        same(left.h, right.h)
+        same(left.gradient, right.gradient)
+    same(
+        dc.cover_hybrid(tape, shaped_out, ngroups=2).h,
+        dc.cover_hybrid(flat, out, ngroups=2).h,
+    )
+    sigma = dc.abs_forward(w.reshape(shape), tape)
+    np.testing.assert_array_equal(sigma, dc.abs_forward(w, flat))
+    many, outs = dc.tape_function(g, x0.reshape(shape))
+    assert dc.jacobian(many, outs).shape == (2, *shape)
+    assert np.shape(dc.abs_reverse(many, outs, np.array([1.0, 2.0]))) == shape

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _oracle import jax_derivatives
-from _programs import BY_NAME, PROGRAMS
 
 import derivative_covers as dc
+from tests._oracle import jax_derivatives
+from tests._programs import BY_NAME, PROGRAMS
 
 pytestmark = pytest.mark.slow
 NAMES = [p.name for p in PROGRAMS]

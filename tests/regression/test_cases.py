@@ -13,13 +13,18 @@ import resource
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import derivative_covers as dc
-from derivative_covers.errors import DerivativeError, DomainError, NondifferentiableError
+from derivative_covers.errors import (
+    DerivativeError,
+    DomainError,
+    NondifferentiableError,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ def _typed_zero(x: Any) -> Any:
 
 def _scatter_labels(x: Any) -> Any:
     labels = np.array([[0, 1, 2], [2, 1, 0]])
-    r = 0.0
+    r: Any = 0.0
     for i in range(3):
         r = r + np.where(labels == i, x[i], 0.0)
     return np.sum(np.exp(r))
@@ -174,7 +179,9 @@ def _contractions(x: Any) -> Any:
 
 
 def _slices(x: Any) -> Any:
-    return np.sum(x[::-1] * x) + np.sum(x[::2] ** 3) + x[-1] * x[-2] + np.sum(x[..., None])
+    return (
+        np.sum(x[::-1] * x) + np.sum(x[::2] ** 3) + x[-1] * x[-2] + np.sum(x[..., None])
+    )
 
 
 def _numpy_scalars_left(x: Any) -> Any:
@@ -198,7 +205,11 @@ def _branch(x: Any) -> Any:
 TWO = 2.0 * np.eye(2)
 CASES: dict[str, Case] = {
     "cube at zero": Case(
-        lambda x: x[0] ** 3 * x[1] + x[1] ** 2, [0.0, 1.5], 2.25, [0.0, 3.0], [[0, 0], [0, 2]]
+        lambda x: x[0] ** 3 * x[1] + x[1] ** 2,
+        [0.0, 1.5],
+        2.25,
+        [0.0, 3.0],
+        [[0, 0], [0, 2]],
     ),
     "array cube at zero": Case(
         lambda x: np.sum(x**3), [0.0, 1.5], 3.375, [0.0, 6.75], [[0, 0], [0, 9.0]]
@@ -210,7 +221,9 @@ CASES: dict[str, Case] = {
     "first power at zero": Case(lambda x: x**1.0, 0.0, 0.0, 1.0, 0.0),
     "zeroth power at zero": Case(lambda x: x**0.0 + x, 0.0, 1.0, 1.0, 0.0),
     "constant zero base": Case(lambda x: 0.0 ** x[0] + x[0], [1.0], 1.0, [1.0]),
-    "negative base": Case(lambda x: (-x) ** 3 + x**-2, 2.0, -7.75, -12.25, -12 + 6 / 16),
+    "negative base": Case(
+        lambda x: (-x) ** 3 + x**-2, 2.0, -7.75, -12.25, -12 + 6 / 16
+    ),
     "product with one zero": Case(
         np.prod,
         [2.0, 0.0, 3.0, 4.0],
@@ -251,14 +264,11 @@ CASES: dict[str, Case] = {
     "guarded oscillation": Case(
         _guarded_oscillation, [0.0, 0.5], 0.04545777229415127, [0.0, 0.5715024448140117]
     ),
-    "sinc at zero": Case(np.sinc, 0.0, 1.0, 0.0, -math.pi**2 / 3),
+    "sinc at zero": Case(np.sinc, 0.0, 1.0, 0.0, -(math.pi**2) / 3),
     "sinc chained at zero": Case(
         _sinc_chain, -0.5, -1.2265847240664451, 1.8719550506404707, 35.56404073668897
     ),
     "sinc of a tiny number": Case(np.sinc, 1e-200, 1.0, -3.289868133696453e-200),
-    "arctan2 of tiny numbers": Case(
-        lambda x: np.arctan2(x[0], x[1]), [1e-200, 1e-200], math.pi / 4, [5e199, -5e199]
-    ),
     "saturated sigmoid": Case(lambda x: 1 / (1 + np.exp(-x)), -800.0, 0.0, 0.0),
     "saturated tanh": Case(np.tanh, 20.0, 1.0, 4 * math.exp(-40.0)),
     "softplus far out": Case(
@@ -278,7 +288,11 @@ CASES: dict[str, Case] = {
         lambda x: np.hypot(x[0], x[1]), [3e200, 4e200], 5e200, [0.6, 0.8]
     ),
     "remainder of a negative": Case(
-        lambda x: np.remainder(x[0], x[1]), [-19.0, 3.1], 2.7, [1.0, 7.0], np.zeros((2, 2))
+        lambda x: np.remainder(x[0], x[1]),
+        [-19.0, 3.1],
+        2.7,
+        [1.0, 7.0],
+        np.zeros((2, 2)),
     ),
     "cancellation in the value": Case(lambda x: (1.0 + x) - 1.0, 1e-9, None, 1.0, 0.0),
     "huge beside tiny": Case(
@@ -317,10 +331,17 @@ CASES: dict[str, Case] = {
     ),
     "typed zero": Case(_typed_zero, [2.0, 3.0], 6.0, [3.0, 2.0]),
     "empty slices": Case(
-        lambda x: np.sum(x[0:0]) + np.prod(x[2:]) + x[0] * 2, [1.0, 2.0], 3.0, [2.0, 0.0]
+        lambda x: np.sum(x[0:0]) + np.prod(x[2:]) + x[0] * 2,
+        [1.0, 2.0],
+        3.0,
+        [2.0, 0.0],
     ),
     "broadcasting both ways": Case(
-        _two_sums, [1.0, 2.0, 3.0], 74.0, [41, 12, 21], [[2, 2, 5], [2, 2, 2], [5, 2, 4]]
+        _two_sums,
+        [1.0, 2.0, 3.0],
+        74.0,
+        [41, 12, 21],
+        [[2, 2, 5], [2, 2, 2], [5, 2, 4]],
     ),
     "broadcast rows": Case(
         lambda x: np.sum(np.broadcast_to(x, (4, 3)) ** 2),
@@ -334,7 +355,10 @@ CASES: dict[str, Case] = {
         [[1.0, 2.0], [3.0, 4.0]],
         145.0,
         [[39.0, 30.0], [20.0, 69.0]],
-        [[[[14, 6], [4, 10]], [[6, 0], [10, 6]]], [[[4, 10], [0, 4]], [[10, 6], [4, 26]]]],
+        [
+            [[[14, 6], [4, 10]], [[6, 0], [10, 6]]],
+            [[[4, 10], [0, 4]], [[10, 6], [4, 26]]],
+        ],
     ),
     "batched product": Case(
         lambda x: np.sum(np.matmul(np.reshape(np.arange(12.0), (3, 2, 2)), x) ** 2),
@@ -343,7 +367,10 @@ CASES: dict[str, Case] = {
         [[690.0, 380.0], [786.0, 428.0]],
     ),
     "contractions": Case(
-        _contractions, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], 282.0, [[13.0] * 3, [31.0] * 3]
+        _contractions,
+        [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+        282.0,
+        [[13.0] * 3, [31.0] * 3],
     ),
     "NumPy scalars on the left": Case(
         _numpy_scalars_left,
@@ -378,12 +405,17 @@ CASES: dict[str, Case] = {
         _block, [[1.0, 2.0], [3.0, 4.0]], 150.0, [[10.0, 20.0], [30.0, 40.0]]
     ),
     "assignment in a loop": Case(
-        _rows, [[1.0, 2.0], [0.5, 1.5], [3.0, -1.0]], 9.5, [[5.5, 4.5], [1.0, 2.0], [1.0, 2.0]]
+        _rows,
+        [[1.0, 2.0], [0.5, 1.5], [3.0, -1.0]],
+        9.5,
+        [[5.5, 4.5], [1.0, 2.0], [1.0, 2.0]],
     ),
     "augmented assignment of slices": Case(
         _augmented, [1.0, 2.0], 12.5, [-3.0, 15.0], [[2, -2], [-2, 10]]
     ),
-    "augmented by itself": Case(_onto_itself, [1.0, 2.0], 20.0, [8.0, 16.0], 8 * np.eye(2)),
+    "augmented by itself": Case(
+        _onto_itself, [1.0, 2.0], 20.0, [8.0, 16.0], 8 * np.eye(2)
+    ),
     "overwritten after use": Case(
         _overwrite_after_use,
         [1.0, 2.0, 3.0],
@@ -391,7 +423,9 @@ CASES: dict[str, Case] = {
         [502.0, 4.0, 162.0],
         [[502, 0, 300], [0, 2, 0], [300, 0, 54]],
     ),
-    "assignment by mask": Case(_mask_write, [-1.0, 2.0, -3.0, 4.0], 72.0, [0, 12, 0, 48]),
+    "assignment by mask": Case(
+        _mask_write, [-1.0, 2.0, -3.0, 4.0], 72.0, [0, 12, 0, 48]
+    ),
     "division in place": Case(_divide_in_place, [0.1], 20.0, [-200.0], [[4000.0]]),
     "gather with repeats": Case(
         lambda x: np.sum(x[np.array([0, 0, 1]), np.array([1, 1, 0])] ** 2),
@@ -433,7 +467,10 @@ CASES: dict[str, Case] = {
         _geometric_series,
         [[0.5, 0.1], [0.2, 0.4]],
         5.0,
-        [[7.142857142857143, 7.142857142857143], [5.357142857142858, 5.357142857142858]],
+        [
+            [7.142857142857143, 7.142857142857143],
+            [5.357142857142858, 5.357142857142858],
+        ],
         rtol=1e-10,
     ),
     "spectrum": Case(
@@ -494,20 +531,17 @@ def test_value_gradient_and_hessian(kind: str) -> None:
 
 
 ERRORS: dict[str, tuple[Callable[[Any], Any], Any]] = {
-    "1.5th power at zero": (lambda x: x * x**1.5, 0.0),
     "half power at zero": (lambda x: x**0.5, 0.0),
     "inverse at zero": (lambda x: x**-1.0, 0.0),
     "division by zero": (lambda x: 1 / x, 0.0),
     "variable exponent at base zero": (lambda x: x[0] ** x[1], [0.0, 2.0]),
     "variable exponent of a negative": (lambda x: x[0] ** x[1], [-2.0, 3.0]),
     "logarithm at zero": (lambda x: np.sum(np.log(x)), [0.0, 1.0]),
-    "square of a norm at zero": (lambda x: np.linalg.norm(x) ** 2, [0.0, 0.0, 0.0]),
     "norm at zero": (np.linalg.norm, [0.0, 0.0]),
     "root of a square at zero": (lambda x: np.sqrt((x - 1.0) ** 2), 1.0),
-    "tie in where": (lambda x: np.sum(np.where(x > 0, np.log(x), 0.0)), [-1.0, 0.0, 2.0]),
-    "arccos at a clipped one": (
-        lambda x: np.sum(np.arccos(np.clip(x, -1.0, 1.0))),
-        [10.0, 0.5],
+    "tie in where": (
+        lambda x: np.sum(np.where(x > 0, np.log(x), 0.0)),
+        [-1.0, 0.0, 2.0],
     ),
     "origin of arctan2": (lambda x: np.arctan2(x[0], x[1]), [0.0, 0.0]),
     "rectifier at zero": (lambda x: np.sum(np.maximum(x, 0.0)), [0.0, 2.0, -1.0]),
@@ -529,9 +563,100 @@ ERRORS: dict[str, tuple[Callable[[Any], Any], Any]] = {
 @pytest.mark.parametrize("sweep", [dc.gradient, dc.hessian, dc.cover_hessian])
 def test_singular_points_raise(kind: str, sweep: Any) -> None:
     f, x0 = ERRORS[kind]
-    with pytest.raises((DomainError, NondifferentiableError), match=r"\w+ \w+") as caught:
+    with pytest.raises(
+        (DomainError, NondifferentiableError), match=r"\w+ \w+"
+    ) as caught:
         sweep(f, x0)
     assert caught.value.status in {"DOMAIN_ERROR", "NONDIFFERENTIABLE"}
+
+
+# The parts are singular, the whole has these derivatives; None where it has none.
+SINGULAR_PARTS: dict[str, tuple[Callable[[Any], Any], Any, Any, Any]] = {
+    "square of a norm": (lambda x: np.linalg.norm(x) ** 2, [0.0, 0.0], [0.0, 0.0], TWO),
+    "square of abs": (
+        lambda x: np.abs(x[0]) ** 2 + x[1],
+        [0.0, 1.0],
+        [0.0, 1.0],
+        np.diag([2, 0]),
+    ),
+    "square of a root": (lambda x: np.sqrt(x[0]) ** 2 * x[1], [0.0, 1.0], None, None),
+    "abs times zero": (lambda x: np.abs(x[0]) * x[1], [0.0, 0.0], [0.0, 0.0], None),
+    "root times zero": (lambda x: np.sqrt(x[0]) * x[1], [0.0, 0.0], None, None),
+    "squared tie": (
+        lambda x: np.maximum(x[0], x[1]) ** 2,
+        [0.0, 0.0],
+        [0.0, 0.0],
+        None,
+    ),
+    "squared tie of max": (lambda x: np.max(x) ** 2, [0.0, 0.0], [0.0, 0.0], None),
+    "squared tie of clip": (lambda x: np.clip(x[0], 0.0, 1.0) ** 2, [0.0], [0.0], None),
+    "cube of abs": (lambda x: np.abs(x[0]) ** 3, [0.0], [0.0], [[0.0]]),
+    "flat tie": (
+        lambda x: np.maximum(x[0] ** 2, x[1] ** 2),
+        [0.0, 0.0],
+        [0.0, 0.0],
+        None,
+    ),
+    "arccos of a clipped one": (
+        lambda x: np.sum(np.arccos(np.clip(x, -1.0, 1.0))),
+        [10.0, 0.5],
+        [0.0, -(0.75**-0.5)],
+        np.diag([0.0, -0.5 * 0.75**-1.5]),
+    ),
+    "1.5th power times zero": (lambda x: x[0] * x[0] ** 1.5, [0.0], [0.0], [[0.0]]),
+    "logarithm times zero": (lambda x: np.log(x[0]) * x[1], [0.0, 0.0], None, None),
+    "floor times zero": (lambda x: np.floor(x[0]) * x[1], [1.0, 0.0], None, None),
+    "norm at zero times zero": (
+        lambda x: np.linalg.norm(x) * x[0],
+        [0.0, 0.0],
+        [0.0, 0.0],
+        None,
+    ),
+}
+
+
+def right_or_refused(sweep: Callable[[], Any], is_right: Callable[[Any], bool]) -> bool:
+    """Whether a sweep raises the documented error or is right."""
+    try:
+        result = sweep()
+    except (DomainError, NondifferentiableError):
+        return True
+    return is_right(result)
+
+
+@pytest.mark.parametrize("kind", SINGULAR_PARTS)
+def test_never_a_wrong_number_through_singular_parts(kind: str) -> None:
+    f, x0, gradient, hessian = SINGULAR_PARTS[kind]
+
+    def equals(expected: Any) -> Callable[[Any], bool]:
+        return lambda r: expected is not None and np.allclose(r, expected, rtol=1e-12)
+
+    def covers(result: Any) -> bool:
+        return hessian is not None and dc.iscover(result.h, np.asarray(hessian, float))
+
+    def bounds(result: Any) -> bool:
+        return hessian is not None and bool(
+            np.all(result * (1 + 1e-12) >= np.abs(hessian))
+        )
+
+    v = np.linspace(1.0, 2.0, len(x0))
+    product = None if hessian is None else np.asarray(hessian, float) @ v
+    assert right_or_refused(lambda: dc.gradient(f, x0), equals(gradient))
+    assert right_or_refused(lambda: dc.hessian(f, x0), equals(hessian))
+    assert right_or_refused(lambda: dc.hvp(f, x0, v), equals(product))
+    assert right_or_refused(lambda: dc.hessian_bound(f, x0), bounds)
+    for merge in ("sum", "quadrature"):
+        cover: Callable[[], Any] = partial(dc.cover_hessian, f, x0, merge=merge)
+        assert right_or_refused(cover, covers)
+    for groups in (1, 3):
+        cover = partial(dc.cover_hybrid, f, x0, ngroups=groups)
+        assert right_or_refused(cover, covers)
+
+
+def test_arctan2_of_tiny_numbers() -> None:
+    """Sums of squares underflow here, and second partials overflow."""
+    slope = dc.gradient(lambda x: np.arctan2(x[0], x[1]), [1e-200, 1e-200])
+    np.testing.assert_allclose(slope, [5e199, -5e199], rtol=1e-13)
 
 
 def test_logaddexp_of_two_infinities_is_refused() -> None:
@@ -543,13 +668,17 @@ def test_logaddexp_of_two_infinities_is_refused() -> None:
 
 
 def test_rows_that_do_not_depend_on_the_input() -> None:
-    tape, outs = dc.tape_function(lambda x: np.stack([x[0], 0.0 * x[1], x[1] * 0 + 3.0]), [1.0, 1.0])
+    tape, outs = dc.tape_function(
+        lambda x: np.stack([x[0], 0.0 * x[1], x[1] * 0 + 3.0]), [1.0, 1.0]
+    )
     np.testing.assert_array_equal(tape.vals[outs], [1.0, 0.0, 3.0])
     np.testing.assert_array_equal(dc.jacobian(tape, outs), [[1, 0], [0, 0], [0, 0]])
 
 
 def test_constants_beside_other_outputs_get_their_own_node() -> None:
-    tape, outs = dc.tape_function(lambda x: [x[0] * x[1], 4.0, x[1], x[1], 4.0], [2.0, 3.0])
+    tape, outs = dc.tape_function(
+        lambda x: [x[0] * x[1], 4.0, x[1], x[1], 4.0], [2.0, 3.0]
+    )
     np.testing.assert_array_equal(tape.vals[outs], [6.0, 4.0, 3.0, 3.0, 4.0])
     assert outs[2] == outs[3] == 1
     np.testing.assert_array_equal(
@@ -591,7 +720,7 @@ def test_shapes_of_jacobians(f: Any, x0: Any, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     "x0",
     [
-        np.matrix([[1.0, 2.0]]),
+        np.array([[1.0, 2.0]]).view(np.matrix),
         np.ma.masked_array([1.0, 2.0], mask=[False, True]),
         np.array([1.0, 2.0], dtype=np.longdouble),
         np.array([1.0, 2.0], dtype=np.float16),
@@ -618,8 +747,11 @@ def test_covers_of_badly_scaled_forms() -> None:
     h = dc.cover_hessian(
         lambda x: 0.5 * (1e100 * x[0]) ** 2 + x[0] * x[1] + 0.5 * (1e-100 * x[1]) ** 2,
         [1.0, 1e200],
+        scales=[1.0, 1e200],
     ).h
-    assert np.all(np.outer(h, h) >= np.array([[1e200, 1.0], [1.0, 1e-200]]) * (1 - 1e-14))
+    assert np.all(
+        np.outer(h, h) >= np.array([[1e200, 1.0], [1.0, 1e-200]]) * (1 - 1e-14)
+    )
     assert np.all(h <= 4 * np.array([1e100, 1e-100]))
 
 
@@ -646,10 +778,17 @@ def test_a_pickled_tape_is_the_same_or_refused() -> None:
     try:
         twin = pickle.loads(pickle.dumps(tape))
     except TypeError as error:
-        assert "tape" in str(error).lower()
+        refusal = str(error).lower()
+    else:
+        refusal = ""
+    if refusal:
+        assert "tape" in refusal
         return
     assert dc.gradient(twin, out).tobytes() == dc.gradient(tape, out).tobytes()
-    assert dc.cover_hessian(twin, out).h.tobytes() == dc.cover_hessian(tape, out).h.tobytes()
+    assert (
+        dc.cover_hessian(twin, out).h.tobytes()
+        == dc.cover_hessian(tape, out).h.tobytes()
+    )
 
 
 def test_tapes_are_freed_without_the_garbage_collector() -> None:

@@ -106,7 +106,9 @@ RETURNS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("kind", RETURNS)
 def test_returns_of_the_wrong_type(entry: str, kind: str) -> None:
-    with pytest.raises((InputTypeError, UnsupportedOperationError, ShapeError), match=r"\w+ \w+"):
+    with pytest.raises(
+        (InputTypeError, UnsupportedOperationError, ShapeError), match=r"\w+ \w+"
+    ):
         ENTRIES[entry](RETURNS[kind], [1.0, 2.0])
 
 
@@ -132,10 +134,11 @@ def test_constant_programs(entry: str, kind: str) -> None:
 
 @pytest.mark.parametrize("entry", SCALAR_ENTRIES)
 @pytest.mark.parametrize(
-    "f", [lambda x: x**2, lambda x: [x[0], x[1]], lambda x: np.outer(x, x), lambda x: x[:1]]
+    "f",
+    [lambda x: x**2, lambda x: [x[0], x[1]], lambda x: np.outer(x, x), lambda x: x[:0]],
 )
 def test_scalar_sweeps_of_vector_programs(entry: str, f: Any) -> None:
-    with pytest.raises(ShapeError, match="jacobian|scalar|np.sum"):
+    with pytest.raises(ShapeError, match=r"jacobian|scalar|at least one"):
         SCALAR_ENTRIES[entry](f, [1.0, 2.0])
 
 
@@ -194,13 +197,14 @@ def test_arguments_of_the_wrong_type(call: Any) -> None:
 def test_unknown_merge_and_group_counts() -> None:
     tape, out = dc.tape_function(quadratic, [1.0, 2.0])
     with pytest.raises(ValueError, match="quadrature"):
-        dc.cover_hessian(tape, out, merge="max")  # type: ignore[arg-type]
+        dc.cover_hessian(tape, out, merge="max")
     for count in (0, -3):
         with pytest.raises(ValueError, match="ngroups"):
             dc.cover_hybrid(tape, out, ngroups=count)
-    for count in (1.5, "two", None):
-        with pytest.raises(TypeError, match="ngroups"):
-            dc.cover_hybrid(tape, out, ngroups=count)  # type: ignore[arg-type]
+    wrong: list[Any] = [1.5, "two", None]
+    for count in wrong:
+        with pytest.raises((TypeError, ValueError), match="ngroups"):
+            dc.cover_hybrid(tape, out, ngroups=count)
 
 
 @pytest.mark.parametrize("index", [-1, 10**6])
@@ -262,14 +266,14 @@ LOSSES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "np.float64": (lambda x: np.float64(x[0]), r"value\("),
     "math.sin": (lambda x: math.sin(x[0]), r"np\.|numpy"),
     "math.exp": (lambda x: math.exp(x[1]) * x[0], r"np\.|numpy"),
-    "math.floor of array": (lambda x: math.sqrt(x), r"np\.|numpy|value\("),
+    "math.sqrt of array": (lambda x: math.sqrt(x), r"np\.|numpy|value\("),
     "asarray": (lambda x: np.asarray(x).sum(), r"value\(|np\."),
     "array": (lambda x: np.array(x).sum(), r"value\(|np\."),
     "float array": (lambda x: np.asarray(x, dtype=float).sum(), r"value\(|np\."),
     "store entry": (_store_entry, r"zeros_like|stack|copy"),
     "store slice": (_store_slice, r"zeros_like|stack|copy"),
     "in place": (_add_in_place, r"zeros_like|stack|copy|= \w+ \+"),
-    "out=": (_out_argument, r"out"),
+    "out=": (_out_argument, r"zeros_like|stack|copy"),
     "copyto": (_copyto, r"zeros_like|stack|copy"),
     "add.at": (_add_at, r"at"),
     "dot method": (lambda x: np.sum(MATRIX.dot(x)), r"@|np\.dot"),
@@ -287,7 +291,7 @@ def test_nothing_drops_the_derivative_silently(kind: str) -> None:
 
 UNSUPPORTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "nextafter": (lambda x: np.nextafter(x, 9.0), "nextafter"),
-    "spacing": (lambda x: np.spacing(x), "spacing"),
+    "ldexp": (lambda x: np.ldexp(x, 2), "ldexp"),
     "frexp": (lambda x: np.frexp(x)[0], "frexp"),
     "gcd": (lambda x: np.gcd(x, 2), "gcd"),
     "scalar": (lambda x: np.nextafter(x[0], 9.0), "nextafter"),
@@ -310,7 +314,7 @@ def test_operations_without_a_rule_are_named(kind: str) -> None:
 
 def test_a_missing_ufunc_says_how_to_add_a_rule() -> None:
     with pytest.raises(UnsupportedOperationError, match=r"register|rule"):
-        dc.gradient(lambda x: np.sum(np.spacing(x)), [1.0])
+        dc.gradient(lambda x: np.sum(np.ldexp(x, 2)), [1.0])
 
 
 @pytest.mark.parametrize(
@@ -328,7 +332,9 @@ def test_foreign_operands_raise_a_type_error(f: Any) -> None:
         dc.gradient(f, [1.0, 2.0])
 
 
-@pytest.mark.parametrize("f", [lambda x: x["a"], lambda x: x[0.5], lambda x: x[5], lambda x: x[0, 0]])
+@pytest.mark.parametrize(
+    "f", [lambda x: x["a"], lambda x: x[0.5], lambda x: x[5], lambda x: x[0, 0]]
+)
 def test_wrong_indices_raise_as_in_numpy(f: Any) -> None:
     with pytest.raises((IndexError, TypeError)):
         dc.gradient(f, [1.0, 2.0])
@@ -363,9 +369,19 @@ MIXTURES: dict[str, Callable[[Any, Any], Any]] = {
     "power": lambda x, y: y[0] ** x[0],
     "ufunc": lambda x, y: np.sum(np.hypot(x, y)),
     "comparison": lambda x, y: y[0] if x[0] > y[1] else y[1],
-    "where": lambda x, y: np.sum(np.where(y > 0, x, y)),
+    "where": lambda x, y: np.sum(np.where(y > 2, x, y)),
+    "where, own first": lambda x, y: np.sum(np.where(y > 2, y, x) ** 2),
     "concatenate": lambda x, y: np.sum(np.concatenate([x, y])),
+    "concatenate, own first": lambda x, y: np.sum(np.concatenate([y, x]) ** 2),
     "stack": lambda x, y: np.sum(np.stack([y[0], x[0]])),
+    "stack arrays": lambda x, y: np.sum(np.stack([y, x]) ** 2),
+    "full_like": lambda x, y: np.sum(np.full_like(y, x[0]) * y),
+    "einsum": lambda x, y: np.einsum("i,i->", y, x),
+    "tensordot": lambda x, y: np.tensordot(y, x, axes=1),
+    "outer": lambda x, y: np.sum(np.outer(y, x)),
+    "clip": lambda x, y: np.sum(np.clip(y, x - 9.0, x + 9.0)),
+    "matmul": lambda x, y: np.sum(np.matmul(y, np.stack([x, x]))),
+    "maximum": lambda x, y: np.sum(np.maximum(y, x)),
     "assignment": lambda x, y: _assign(y, x),
     "output": lambda x, y: x[0],
     "outputs": lambda x, y: np.sum(np.array([x[0], y[0]])),
@@ -383,7 +399,7 @@ def test_variables_of_two_tapes_do_not_mix(kind: str) -> None:
     def outer(x: Any) -> Any:
         return dc.gradient(lambda y: MIXTURES[kind](x, y), [1.5, 2.5])
 
-    with pytest.raises(TapeError, match="tape"):
+    with pytest.raises(TapeError, match="recording"):
         dc.tape_function(outer, [3.0, 4.0])
 
 
@@ -416,7 +432,7 @@ def test_a_variable_of_a_finished_tape_raises(kind: str) -> None:
 
     tape, out = dc.tape_function(f, [1.0, 2.0])
     before = dc.nnodes(tape)
-    with pytest.raises(TapeError, match="tape"):
+    with pytest.raises(TapeError, match="recording"):
         STALE[kind](kept[0])
     assert dc.nnodes(tape) == before
     np.testing.assert_array_equal(dc.gradient(tape, out), [2.0, 4.0])
@@ -430,7 +446,7 @@ def test_a_stale_variable_in_a_new_recording_raises() -> None:
         return x[0] ** 2
 
     dc.gradient(first, [1.0])
-    with pytest.raises(TapeError, match="tape"):
+    with pytest.raises(TapeError, match="recording"):
         dc.gradient(lambda x: x[0] * kept[0], [2.0])
 
 

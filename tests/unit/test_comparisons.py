@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,7 @@ SCALAR_COMPARISONS: dict[str, tuple[Callable[[Any], Any], bool]] = {
     "less": (lambda x: x[0] < x[1], True),
     "at least": (lambda x: x[0] >= 0.5, True),
     "at most": (lambda x: x[0] <= 0.5, False),
-    "reflected": (lambda x: 0 < x[0], True),
+    "reflected": (lambda x: operator.lt(0, x[0]), True),
     "reflected numpy": (lambda x: bool(np.float64(0.5) > x[0]), False),
     "chained": (lambda x: 0 < x[0] < 1.5, True),
     "integer": (lambda x: x[1] > 1, True),
@@ -56,7 +57,7 @@ def test_scalar_comparisons_give_plain_booleans(kind: str) -> None:
 
 ARRAY_COMPARISONS: dict[str, tuple[Callable[[Any], Any], list[bool]]] = {
     "greater": (lambda x: x > 0, [True, False, True]),
-    "reflected": (lambda x: 0.5 <= x, [True, False, True]),
+    "reflected": (lambda x: operator.le(0.5, x), [True, False, True]),
     "arrays": (lambda x: x < x[::-1] + 0.5, [True, True, False]),
     "plain array left": (lambda x: np.array([0.0, 0.0, 9.0]) < x, [True, False, False]),
     "ufunc": (lambda x: np.less_equal(x, 1.5), [True, True, False]),
@@ -84,7 +85,7 @@ TIES: dict[str, Callable[[Any], Any]] = {
     "greater than zero": lambda x: x[0] if x[2] > 0 else x[1],
     "at least zero": lambda x: x[0] if x[2] >= 0 else x[1],
     "less than zero": lambda x: x[0] if x[2] < 0 else x[1],
-    "at most, reflected": lambda x: x[0] if 0 <= x[2] else x[1],
+    "at most, reflected": lambda x: x[0] if operator.le(0, x[2]) else x[1],
     "two variables": lambda x: x[0] if x[0] > x[1] else x[1],
     "variable and constant": lambda x: x[0] if x[1] < 1.0 else x[2],
     "array and constant": lambda x: np.sum(x[x > 0]),
@@ -110,7 +111,7 @@ def test_a_comparison_at_a_tie_raises_when_made(kind: str) -> None:
 def test_equality_with_a_constant_never_raises() -> None:
     def f(x: Any) -> Any:
         y = np.where(x == 0.0, 1.0, x)
-        total = np.prod(y)
+        total: Any = np.prod(y)
         if x[0] == 0.0:
             total = total + 5.0 * x[1]
         if x[1] != 0.0:
@@ -161,15 +162,20 @@ KINKS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "fmin": (lambda x: np.fmin(x[1], 1.0), "min"),
     "max": (lambda x: np.max(x), "max"),
     "min": (lambda x: (-x).min(), "min"),
-    "max over rows": (lambda x: np.sum(np.max(np.stack([x, x[::-1]]), axis=0)), "max"),
-    "clip": (lambda x: np.sum(np.clip(x, 0.0, 5.0)), "clip"),
-    "clip above": (lambda x: np.sum(np.clip(x, -1.0, 1.0)), "clip"),
+    "max over rows": (
+        lambda x: np.sum(np.max(np.stack([x, x[[0, 2, 1]]]), axis=0)),
+        "max",
+    ),
+    "clip": (lambda x: np.sum(np.clip(x, 0.0, 5.0)), "clip|tied"),
+    "clip above": (lambda x: np.sum(np.clip(x, -1.0, 1.0)), "clip|tied"),
     "copysign": (lambda x: np.copysign(x[1], x[0]), "copysign"),
 }
 
 
 @pytest.mark.parametrize("kind", KINKS)
-@pytest.mark.parametrize("sweep", [dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound])
+@pytest.mark.parametrize(
+    "sweep", [dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound]
+)
 def test_kinks_raise_where_an_output_depends_on_them(kind: str, sweep: Any) -> None:
     f, name = KINKS[kind]
     with pytest.raises(NondifferentiableError, match=name) as caught:
@@ -183,10 +189,10 @@ DOMAINS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "sqrt at zero": (lambda x: np.sqrt(x[0]), "sqrt"),
     "sqrt of negative": (lambda x: np.sqrt(x[1]), "sqrt"),
     "cbrt at zero": (lambda x: np.cbrt(x[0]), "cbrt"),
-    "fraction at zero": (lambda x: x[0] ** 0.5, "power"),
+    "fraction at zero": (lambda x: x[0] ** 0.5, "power|sqrt"),
     "1.5 at zero": (lambda x: np.sum(x[:1] ** 1.5), "power"),
     "fraction of negative": (lambda x: x[1] ** 0.5, "power"),
-    "negative power at zero": (lambda x: x[0] ** -1, "power"),
+    "negative power at zero": (lambda x: x[0] ** -1, "power|reciprocal"),
     "reciprocal": (lambda x: 1.0 / x[0], "divide|reciprocal"),
     "divide": (lambda x: x[1] / x[0], "divide"),
     "log at zero": (lambda x: np.log(x[0]), "log"),
@@ -207,8 +213,12 @@ DOMAINS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", DOMAINS)
-@pytest.mark.parametrize("sweep", [dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound])
-def test_ends_of_domains_raise_where_an_output_depends_on_them(kind: str, sweep: Any) -> None:
+@pytest.mark.parametrize(
+    "sweep", [dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound]
+)
+def test_ends_of_domains_raise_where_an_output_depends_on_them(
+    kind: str, sweep: Any
+) -> None:
     f, name = DOMAINS[kind]
     with pytest.raises((DomainError, NondifferentiableError), match=name) as caught:
         sweep(f, [0.0, -1.0, 1.0])
@@ -262,5 +272,10 @@ def test_one_output_may_be_bad_where_another_is_asked_for() -> None:
 
 def test_never_a_wrong_number_near_a_kink() -> None:
     """The next floating-point number on either side is differentiable."""
-    for x0, slope in ((math.nextafter(0.0, 1.0), 1.0), (math.nextafter(0.0, -1.0), -1.0)):
-        np.testing.assert_array_equal(dc.gradient(lambda x: np.abs(x[0]), [x0]), [slope])
+    for x0, slope in (
+        (math.nextafter(0.0, 1.0), 1.0),
+        (math.nextafter(0.0, -1.0), -1.0),
+    ):
+        np.testing.assert_array_equal(
+            dc.gradient(lambda x: np.abs(x[0]), [x0]), [slope]
+        )

@@ -67,7 +67,9 @@ def resolve(first: Any, second: Any) -> tuple[Tape, Any]:
     """Tape and outputs from either form of arguments."""
     if isinstance(first, Tape):
         if not first.finished:
-            msg = "the tape is still recording; return from the recorded function first."
+            msg = (
+                "the tape is still recording; return from the recorded function first."
+            )
             raise InputTypeError(msg)
         return first, _check_ids(first, second)
     if callable(first):

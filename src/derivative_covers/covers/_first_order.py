@@ -23,6 +23,7 @@ def gradient(tape: Any, out: Any) -> Array:
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+        out: See ``tape``.
 
     Returns:
         Array of the shape of the inputs; entry ``a`` is the derivative with respect to
@@ -70,6 +71,7 @@ def jacobian(tape: Any, outs: Any) -> Array:
 
     Args:
         tape: A tape and ``outs`` the ids of its outputs; or a function and a point.
+        outs: See ``tape``.
 
     Returns:
         Array of shape ``outs.shape + x0.shape``.

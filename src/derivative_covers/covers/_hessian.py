@@ -142,7 +142,11 @@ def cover_hybrid(
         >>> dc.cover_hybrid(f, [1.0, 2.0], ngroups=2).h
         array([2., 2.])
     """
-    if isinstance(ngroups, bool) or not isinstance(ngroups, (int, np.integer)) or ngroups < 1:
+    if (
+        isinstance(ngroups, bool)
+        or not isinstance(ngroups, (int, np.integer))
+        or ngroups < 1
+    ):
         msg = f"ngroups is {ngroups!r}; it must be an integer of at least 1."
         raise OptionError(msg)
     t, o, program, state = _begin(tape, out, scales, ratio, check, "cover_hybrid")

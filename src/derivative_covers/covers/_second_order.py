@@ -73,6 +73,7 @@ def hessian(tape: Any, out: Any) -> Array:
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+        out: See ``tape``.
 
     Returns:
         Array of shape ``x0.shape + x0.shape``, symmetric.
@@ -117,6 +118,7 @@ def hessian_bound(tape: Any, out: Any) -> Array:
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
+        out: See ``tape``.
 
     Returns:
         Array of shape ``x0.shape + x0.shape``, symmetric and nonnegative.
@@ -154,11 +156,15 @@ def hessian_bound(tape: Any, out: Any) -> Array:
     return finite(t, o, found.reshape(t.shape + t.shape), "the Hessian bound")
 
 
-def _add_explicit(program: Program, tape: Tape, vbar: Array, B: Array, out: int) -> None:
+def _add_explicit(
+    program: Program, tape: Tape, vbar: Array, B: Array, out: int
+) -> None:
     for step in program.below(out):
         if isinstance(step, Explicit) and step.curved and vbar[step.start] != 0:
             utilde = {
-                int(p): adjoints(program, tape, 1.0, int(p), absolute=True)[: tape.ninputs]
+                int(p): adjoints(program, tape, 1.0, int(p), absolute=True)[
+                    : tape.ninputs
+                ]
                 for p in step.parents
             }
             step.curvature.bound_contribution(B, vbar[step.start], step.parents, utilde)

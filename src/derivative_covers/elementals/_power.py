@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -22,7 +23,7 @@ def _reciprocal(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
 
 def _sqrt(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     d = 0.5 / v
-    return d, -0.5 * (d / x)
+    return d, (-0.5 * d) / x
 
 
 def _cbrt(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
@@ -57,12 +58,27 @@ def _half_power(xp: Any, x: Any, y: Any) -> Any:
     return xp.power(xp.abs(x), 0.5 * y - 0.5)
 
 
+def _fourth(x: Any) -> tuple[Any, Any]:
+    square = x * x
+    return 4.0 * (square * x), 12.0 * square
+
+
+# By products alone: fast, and exact under a scaling by powers of two.
+_CUBES: dict[float, Callable[[Any], tuple[Any, Any]]] = {
+    2.0: lambda x: (2.0 * x, 2.0),
+    3.0: lambda x: (3.0 * (x * x), 6.0 * x),
+    4.0: _fourth,
+}
+
+
 def _power_first(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, Any]:
     """``y x**(y-1)`` and ``y (y-1) x**(y-2)``; limits included at 0 and infinity.
 
     Products with the power itself, unless it can leave the range where they do not:
     there, with its root twice.
     """
+    if xp.ndim(y) == 0 and y in _CUBES:
+        return _CUBES[y](x)
     w, u = xp.power(x, y - 1.0), xp.power(x, y - 2.0)
     size = xp.abs(x)
     # The factors y and y (y - 1) neither restore what overflowed nor magnify what

@@ -83,10 +83,17 @@ def _lower(tape: Tape) -> Program:
 
 def _is_small(block: tp.Block) -> bool:
     if isinstance(block, tp.Node):
-        return block.parents.size <= 2 and isinstance(
-            block.curvature, (NoCurvature, UnaryCurvature, BinaryCurvature)
-        ) and block.parents.size > 0
-    return isinstance(block, (tp.Run, tp.Unary, tp.Fixed, tp.Binary)) and block.size < SMALL
+        return (
+            block.parents.size <= 2
+            and isinstance(
+                block.curvature, (NoCurvature, UnaryCurvature, BinaryCurvature)
+            )
+            and block.parents.size > 0
+        )
+    return (
+        isinstance(block, (tp.Run, tp.Unary, tp.Fixed, tp.Binary))
+        and block.size < SMALL
+    )
 
 
 def _step(tape: Tape, block: tp.Block) -> Step:

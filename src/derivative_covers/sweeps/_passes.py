@@ -41,7 +41,9 @@ def adjoints(
     return v
 
 
-def tangents(program: Program, tape: Tape, w: Array, *, absolute: bool = False) -> Array:
+def tangents(
+    program: Program, tape: Tape, w: Array, *, absolute: bool = False
+) -> Array:
     """Tangents of all nodes for a direction of the inputs: one forward sweep."""
     s = np.zeros(tape.nnodes, dtype=tape.dtype)
     s[: tape.ninputs] = np.ravel(w)
@@ -52,7 +54,13 @@ def tangents(program: Program, tape: Tape, w: Array, *, absolute: bool = False) 
 
 
 def second_order(
-    program: Program, tape: Tape, vbar: Array, dot: Array, out: int, *, absolute: bool = False
+    program: Program,
+    tape: Tape,
+    vbar: Array,
+    dot: Array,
+    out: int,
+    *,
+    absolute: bool = False,
 ) -> Array:
     """``sum_k vbar_k C^k_ij dot_j`` swept back to all nodes: one reverse sweep."""
     b = np.zeros(tape.nnodes, dtype=tape.dtype)
@@ -124,7 +132,9 @@ def cover_pass(
     return adj, g
 
 
-def slot_weights(program: Program, tape: Tape, adj: Array, state: CoverState) -> list[Any]:
+def slot_weights(
+    program: Program, tape: Tape, adj: Array, state: CoverState
+) -> list[Any]:
     """Slot weights ``rho`` of every step."""
     found = []
     with np.errstate(all="ignore"):

@@ -49,7 +49,9 @@ def _atoms(program: Program, rho: list[Any], out: int) -> list[_Atoms]:
     return found
 
 
-def _explicit(program: Program, rho: list[Any], out: int) -> list[tuple[int, Array, Array]]:
+def _explicit(
+    program: Program, rho: list[Any], out: int
+) -> list[tuple[int, Array, Array]]:
     """Atoms of explicit nodes: ``(step, slot ids, weights)``."""
     found = []
     for at in range(len(program.below(out))):
@@ -111,7 +113,10 @@ class _Rows:
 
 
 def _needed(
-    program: Program, tape: Tape, atoms: list[_Atoms], extra: list[tuple[int, Array, Array]]
+    program: Program,
+    tape: Tape,
+    atoms: list[_Atoms],
+    extra: list[tuple[int, Array, Array]],
 ) -> Array:
     """One byte a node: whether a curved slot depends on it."""
     need = np.zeros(tape.nnodes, dtype=np.uint8)
@@ -241,7 +246,9 @@ def _groups(
 
 def _deal(count: int, ngroups: int) -> Array:
     """Contiguous shares of nearly equal size, in tape order."""
-    return (np.arange(count, dtype=np.int64) * ngroups // max(count, 1)).astype(np.int32)
+    return (np.arange(count, dtype=np.int64) * ngroups // max(count, 1)).astype(
+        np.int32
+    )
 
 
 def _by_spans(

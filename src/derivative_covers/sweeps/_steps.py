@@ -64,7 +64,9 @@ class Step:
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Reverse, second order."""
 
-    def cover(self, adj: Array, g: Array, state: CoverState, last: int) -> tuple[int, int]:
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
         """Reverse: adjoints and sum merge; ``(status, nodes that remain)``."""
         return 0, 0
 
@@ -156,7 +158,9 @@ class Pair(Step):
             b, vbar, dot, *self.topo, *self.first, *self.twice, self.curved, absolute
         )
 
-    def cover(self, adj: Array, g: Array, state: CoverState, last: int) -> tuple[int, int]:
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
         """Joint sweep."""
         status, left = pair().cover(
             adj, g, last, *self.topo, *self.first, *self.twice, self.curved, *self.refs,
@@ -262,7 +266,9 @@ class Linear(Step):
 
     __slots__ = ("args", "coef")
 
-    def __init__(self, start: int, stop: int, args: tuple[Any, ...], coef: Array) -> None:
+    def __init__(
+        self, start: int, stop: int, args: tuple[Any, ...], coef: Array
+    ) -> None:
         self.start, self.stop, self.args, self.coef = start, stop, args, coef
 
     def adjoint(self, v: Array, absolute: bool) -> None:
@@ -277,7 +283,9 @@ class Linear(Step):
         """Second-order sweep."""
         wide().linear_adjoint(b, *self.args, absolute)
 
-    def cover(self, adj: Array, g: Array, state: CoverState, last: int) -> tuple[int, int]:
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
         """Joint sweep: there is no curvature."""
         wide().linear_adjoint(adj, *self.args, False)
         wide().linear_adjoint(g, *self.args, True)
@@ -305,7 +313,11 @@ class Linear(Step):
         for lo, hi, levels in _node_chunks(n0, n1, n2, nk):
             ids = _walk(levels, nk, x0, (s0, s1, s2, sk))
             d = coef[_walk(levels, nk, 0, (c0, c1, c2, ck))]
-            ptr = np.arange(0, (hi - lo) * nk + 1, nk) if nk else np.zeros(hi - lo + 1, int)
+            ptr = (
+                np.arange(0, (hi - lo) * nk + 1, nk)
+                if nk
+                else np.zeros(hi - lo + 1, int)
+            )
             yield self.start + lo, ptr, xid[ids] if xid.size else ids, d
 
 
@@ -335,7 +347,9 @@ class Dot(Step):
         """Second-order sweep."""
         wide().dot_second(b, vbar, dot, *self.args, absolute)
 
-    def cover(self, adj: Array, g: Array, state: CoverState, last: int) -> tuple[int, int]:
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
         """Joint sweep."""
         status, left = wide().dot_cover(
             adj, g, last, *self.args, self.merge,
@@ -381,7 +395,9 @@ class Dot(Step):
 
     def slot_ids(self) -> tuple[Array, Array]:
         """Both parents of every pair."""
-        _, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk = self.args[:17]
+        _, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk = self.args[
+            :17
+        ]
         levels = _levels(n0, n1, n2, 0, n0 * n1 * n2)
         p = _walk(levels, nk, x0, (s0, s1, s2, sk))
         q = _walk(levels, nk, y0, (t0, t1, t2, tk))
@@ -396,7 +412,9 @@ class Dot(Step):
 
     def expanded(self) -> Iterator[Expanded]:
         """Two slots a pair."""
-        _, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk = self.args[:17]
+        _, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk = self.args[
+            :17
+        ]
         xv, xo, yv, yo = self.args[17:]
         for lo, hi, levels in _node_chunks(n0, n1, n2, 2 * nk):
             p = _walk(levels, nk, x0, (s0, s1, s2, sk))
@@ -416,7 +434,9 @@ class Explicit(Step):
 
     cross = True
 
-    def __init__(self, tape: Tape, k: int, parents: Array, d: Array, curvature: Any) -> None:
+    def __init__(
+        self, tape: Tape, k: int, parents: Array, d: Array, curvature: Any
+    ) -> None:
         self.tape, self.start, self.stop = tape, k, k + 1
         self.parents, self.d, self.curvature = parents, d, curvature
 
@@ -463,7 +483,9 @@ class Explicit(Step):
             return None
         return np.asarray(found, dtype=self.d.dtype)
 
-    def cover(self, adj: Array, g: Array, state: CoverState, last: int) -> tuple[int, int]:
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
         """Joint sweep."""
         rho = self.rho(abs(adj[self.start]), state)
         self.adjoint(adj, False)
@@ -539,7 +561,9 @@ def _levels(n0: int, n1: int, n2: int, lo: int, hi: int) -> Levels:
     return o // (n1 * n2), (o // n2) % n1, o % n2
 
 
-def _node_chunks(n0: int, n1: int, n2: int, slots: int) -> Iterator[tuple[int, int, Levels]]:
+def _node_chunks(
+    n0: int, n1: int, n2: int, slots: int
+) -> Iterator[tuple[int, int, Levels]]:
     """Ranges of nodes with at most about ``CHUNK`` slots, and their level indices."""
     n = n0 * n1 * n2
     size = max(1, CHUNK // max(slots, 1))
@@ -548,7 +572,9 @@ def _node_chunks(n0: int, n1: int, n2: int, slots: int) -> Iterator[tuple[int, i
         yield lo, hi, _levels(n0, n1, n2, lo, hi)
 
 
-def _walk(levels: Levels, nk: int, start: int, strides: tuple[int, int, int, int]) -> Array:
+def _walk(
+    levels: Levels, nk: int, start: int, strides: tuple[int, int, int, int]
+) -> Array:
     """Positions of all summands of the nodes, flat."""
     i, j, m = levels
     first = start + i * strides[0] + j * strides[1] + m * strides[2]

@@ -17,6 +17,7 @@ from ._blocks import (
     Run,
     Unary,
 )
+from ._covervar import CoverVar
 from ._explicit import (
     binarynode,
     constantnode,
@@ -35,7 +36,7 @@ from ._record import input_array, record
 from ._site import TapeSite
 from ._tape import Tape
 from ._tarray import TArray
-from ._tvar import CoverVar, TVar
+from ._tvar import TVar
 
 __all__ = [
     "Accumulate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,10 @@ __all__ = [
     "check_dtype",
     "extent",
     "plain",
-    "real_values", "refuse_plain", "stored"]
+    "real_values",
+    "refuse_plain",
+    "stored",
+]
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -53,11 +56,12 @@ def stored(result: Any, out: Any) -> Any:
         (out,) = out
     if not isinstance(out, ArrayBase):
         refuse_plain("out=")
-    out[...] = result  # type: ignore[index]
-    return out
+    target: Any = out
+    target[...] = result
+    return target
 
 
-def refuse_plain(what: str) -> None:
+def refuse_plain(what: str) -> NoReturn:
     """Raise for recorded values that would be stored into a plain array.
 
     Raises:

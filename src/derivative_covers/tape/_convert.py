@@ -48,7 +48,9 @@ def as_operand(x: Any, other: Any = None) -> Any:
     """
     if isinstance(x, (ArrayBase, TVar, float, int)):
         return x
-    if isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.dtype == object):
+    if isinstance(x, (list, tuple)) or (
+        isinstance(x, np.ndarray) and x.dtype == object
+    ):
         tape = tape_of(x) or tape_of(other)
         if tape is not None:
             return array_of(tape, x)
@@ -85,9 +87,14 @@ def array_of(tape: Tape, x: Any) -> Any:
         if x.tape is not None and x.tape is not tape:
             raise TapeError(_TWO_TAPES)
         return from_ids(tape, np.array(x.v, dtype=tape.dtype), np.array(x.i))
+    line = _line(tape, x) if isinstance(x, (list, tuple)) else None
+    if line is not None:
+        return line
     if isinstance(x, np.ndarray) and x.dtype == object:
         if not x.ndim:
             return array_of(tape, x.item())
+        if x.ndim == 1:
+            return array_of(tape, x.tolist())
         parts = [array_of(tape, e) for e in x.ravel()]
         shape = x.shape
     elif isinstance(x, (list, tuple)):
@@ -110,3 +117,22 @@ def array_of(tape: Tape, x: Any) -> Any:
     v = np.array([p.v for p in parts], dtype=tape.dtype).reshape(shape + inner)
     ids = np.array([p.node_ids() for p in parts], dtype=np.int64).reshape(shape + inner)
     return from_ids(tape, v, ids)
+
+
+def _line(tape: Tape, x: list[Any] | tuple[Any, ...]) -> Any:
+    """Array from a flat sequence of scalars; None for anything else."""
+    values = []
+    ids = []
+    for e in x:
+        kind = e.__class__
+        if kind is TVar:
+            if e.tape is not None and e.tape is not tape:
+                raise TapeError(_TWO_TAPES)
+            values.append(e.v)
+            ids.append(e.i)
+        elif kind is float or kind is int:
+            values.append(e)
+            ids.append(-1)
+        else:
+            return None
+    return from_ids(tape, np.array(values, dtype=tape.dtype), np.array(ids, np.int64))

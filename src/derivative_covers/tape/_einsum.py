@@ -45,7 +45,7 @@ def _contracted(tape: Tape, terms: list[Term], output: str, r: Any) -> Any:
         wanted = output + "".join(names for _, names in rest)
         terms = [_pair(first, second, wanted, None), *rest]
     if len(terms) == 2:
-        x, names = _pair(*terms, output, r)
+        x, names = _pair(terms[0], terms[1], output, r)
     else:
         x, names = _alone(terms[0], output, r)
     if names == output or not np.ndim(r):

@@ -14,14 +14,16 @@ from ._storage import (
     ArrayBase,
     constant,
     entrywise,
+    fresh,
     from_ids,
     memory_order,
+    scalar,
     scalar_or_array,
 )
 from ._tape import Tape
-from ._tvar import TVar, ufunc_name
+from ._tvar import TVar, apply_unary, ufunc_name
 
-__all__ = ["binary", "common_tape", "compare", "unary"]
+__all__ = ["binary", "common_tape", "compare", "root", "unary"]
 
 
 def common_tape(*operands: Any) -> Tape:
@@ -50,8 +52,16 @@ def common_tape(*operands: Any) -> Tape:
     return found
 
 
+_FOUND: dict[Any, Elemental] = {}
+
+
 def _elemental(what: Any) -> Elemental:
-    return by_name(what) if isinstance(what, str) else by_ufunc(ufunc_name(what))
+    op = _FOUND.get(what)
+    if op is None:
+        named = isinstance(what, str)
+        op = by_name(what) if named else by_ufunc(ufunc_name(what))
+        _FOUND[what] = op
+    return op
 
 
 def _value(what: Any, op: Elemental, *operands: Any) -> Any:
@@ -76,6 +86,11 @@ def unary(what: Any, x: ArrayBase, value: Floats | None = None) -> Any:
     return scalar_or_array(tape, r, block)
 
 
+def root(x: Any) -> Any:
+    """Square root of a recorded array or scalar."""
+    return apply_unary(np.sqrt, x) if isinstance(x, TVar) else unary(np.sqrt, x)
+
+
 def _unary_mixed(tape: Tape, op: Elemental, x: ArrayBase, r: Floats) -> Any:
     ids = memory_order(x.ids(), r)
     live = np.flatnonzero(ids >= 0)
@@ -89,6 +104,8 @@ def _scatter(tape: Tape, r: Floats, parts: list[tuple[Any, int]]) -> Any:
     flat = np.full(r.size, -1, dtype=np.int64)
     for where, start in parts:
         flat[where] = np.arange(start, start + len(where))
+    if not r.ndim:
+        return scalar(tape, int(flat[0]), r)
     out = from_ids(tape, r, np.empty(r.shape, dtype=np.int64))
     out.s.ids = flat
     return out
@@ -100,6 +117,10 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
     Operands are recorded arrays or scalars, numbers, arrays, or nested lists of them.
     """
     op = _elemental(what)
+    if value is None and _is_row(x) and (y.__class__ is float or _is_row(y)):
+        found = _binary_rows(what, op, x, y)
+        if found is not None:
+            return found
     x = as_operand(x, y)
     y = as_operand(y, x)
     xv, yv = _values(x), _values(y)
@@ -125,6 +146,31 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
         const = _const(xv, r, tape)
         block = tape.fixed(op, _operand(y, r), 1, const, r.ravel("K"))
     return scalar_or_array(tape, r, block)
+
+
+def _is_row(x: Any) -> bool:
+    """Whether the entries of an array are consecutive nodes in C order."""
+    if x.__class__ is not ArrayBase.concrete or x.s.ids is not None or x.s.start < 0:
+        return False
+    v = x.v
+    return bool(v.flags.c_contiguous and v.size and v.ndim)
+
+
+def _binary_rows(what: Any, op: Elemental, x: ArrayBase, y: Any) -> Any:
+    """The short way for the commonest operands: whole arrays, array and number."""
+    tape = x.s.tape
+    left = Operand(x.s.start + x.offset())
+    if y.__class__ is float:
+        r = _value(what, op, x.v, y)
+        const = np.array([y], dtype=tape.dtype)
+        block: Any = tape.fixed(op, left, 0, const, r.ravel())
+    elif y.s.tape is tape and y.v.shape == x.v.shape:
+        r = _value(what, op, x.v, y.v)
+        right = Operand(y.s.start + y.offset())
+        block = tape.binary(op, left, right, r.ravel())
+    else:
+        return None
+    return fresh(tape, r, block.start, block)
 
 
 def _binary_mixed(tape: Tape, op: Elemental, x: Any, y: Any, r: Floats) -> Any:
@@ -182,8 +228,9 @@ def _values(x: Any) -> Any:
 def _const(c: Any, like: Floats, tape: Tape, *, full: bool = False) -> Floats:
     c = np.asarray(c)
     if c.size == 1 and not full:
-        return c.astype(tape.dtype).reshape(1)
-    flat: Floats = memory_order(c, like).astype(tape.dtype, copy=True)
+        flat: Floats = c.astype(tape.dtype).reshape(1)
+    else:
+        flat = memory_order(c, like).astype(tape.dtype, copy=True)
     return flat
 
 
@@ -239,4 +286,3 @@ def compare(x: Any, y: Any, sign: str) -> Any:
                 msg, elemental="comparison", node=node, values=(tie, tie)
             )
     return r
-

@@ -268,7 +268,9 @@ def _scalars(xs: Sequence[Any], name: str) -> tuple[Tape, np.ndarray[Any, Any], 
         raise TapeError(msg)
     refs = [noderef(x) for x in entries]
     if any(t is not tape for t, _ in refs):
-        msg = f"{name} holds variables of two tapes; record one function of all of them."
+        msg = (
+            f"{name} holds variables of two tapes; record one function of all of them."
+        )
         raise TapeError(msg)
     ids = np.array([k for _, k in refs], dtype=np.int64)
     return tape, ids, np.array([x.v for x in entries], dtype=tape.dtype)

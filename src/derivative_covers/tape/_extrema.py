@@ -63,7 +63,11 @@ def _extremum(a: Any, axis: Any, keepdims: bool, initial: Any, largest: bool) ->
 
 @implements(np.max, np.amax)
 def max_(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
 ) -> Any:
     """The largest entries, each the node that it was."""
     return stored(_extremum(a, axis, keepdims, initial, largest=True), out)
@@ -71,14 +75,20 @@ def max_(
 
 @implements(np.min, np.amin)
 def min_(
-    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
 ) -> Any:
     """The smallest entries, each the node that it was."""
     return stored(_extremum(a, axis, keepdims, initial, largest=False), out)
 
 
 def _reduce(function: Any) -> Any:
-    def reduce(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **kw: Any) -> Any:
+    def reduce(
+        a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **kw: Any
+    ) -> Any:
         return function(a, axis, out, **kw)
 
     return reduce
@@ -104,7 +114,9 @@ def _refuse_tie(name: str, x: ArrayBase, tied: Any) -> None:
             "has no derivative. Evaluate at a point off the tie."
         )
         node = int(x.node_ids().ravel()[at])
-        raise NondifferentiableError(msg, elemental=name, node=node, values=(value, value))
+        raise NondifferentiableError(
+            msg, elemental=name, node=node, values=(value, value)
+        )
 
 
 def _position(function: Any, name: str) -> None:
@@ -194,9 +206,9 @@ def clip(
     """Every entry keeps its node, or takes that of the end it was clipped to."""
     low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
     x = as_array(a, low, high)
-    tape = common_tape(x)
-    dtype = tape.dtype
     ends = [None if e is None else as_array(e, x) for e in (low, high)]
+    tape = common_tape(x, *ends)
+    dtype = tape.dtype
     lo, hi = (None if e is None else plain(e, dtype) for e in ends)
     r = np.clip(x.v, lo, hi)
     v = np.broadcast_to(x.v, np.shape(r))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from . import (
+    _cumulative,
     _einsum,
     _extrema,
     _joins,
+    _norms,
     _products,
     _questions,
     _reductions,
@@ -17,9 +19,11 @@ from . import (
 __all__ = ["MODULES"]
 
 MODULES = (
+    _cumulative,
     _einsum,
     _extrema,
     _joins,
+    _norms,
     _products,
     _questions,
     _reductions,

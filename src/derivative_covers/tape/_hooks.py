@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["array_layer", "set_array_layer"]
+__all__ = ["LAYERED", "array_layer", "set_array_layer"]
+
+LAYERED: set[Any] = set()  # ufuncs that the array layer implements for scalars, too
 
 _LAYER: list[Any] = []
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import check_dtype, stored
+from ._elementwise import common_tape
 from ._protocol import as_array, implements
 from ._storage import ArrayBase, assembled, constant
 
@@ -15,10 +16,11 @@ __all__ = ["joined"]
 
 def joined(parts: list[Any], join: Any) -> Any:
     """``join`` done to the values and to the ids of recorded arrays."""
+    tape = common_tape(*parts)
     r = join([x.v for x in parts])
     if not any(x.depends for x in parts):
-        return constant(parts[0].tape, r)
-    return assembled(parts[0].tape, r, join([x.node_ids() for x in parts]))
+        return constant(tape, r)
+    return assembled(tape, r, join([x.node_ids() for x in parts]))
 
 
 def _sequence(function: Any) -> None:
@@ -48,7 +50,7 @@ for _function in (
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """The entries of ``values`` after those of ``arr``."""
     parts = [as_array(arr, values), as_array(values, arr)]
-    return joined(parts, lambda two: np.append(*two, axis=axis))
+    return joined(parts, lambda two: np.append(two[0], two[1], axis))
 
 
 @implements(np.insert)
@@ -81,9 +83,7 @@ def block(arrays: Any) -> Any:
 @implements(np.meshgrid)
 def meshgrid(*xi: Any, **kw: Any) -> Any:
     """Coordinate arrays; plain ones stay plain."""
-    plain = [
-        np.zeros(np.size(x)) if _is_recorded(x, xi) else np.asarray(x) for x in xi
-    ]
+    plain = [np.zeros(np.size(x)) if _is_recorded(x, xi) else np.asarray(x) for x in xi]
     grids = list(np.meshgrid(*plain, **kw))
     for k, x in enumerate(xi):
         if _is_recorded(x, xi):

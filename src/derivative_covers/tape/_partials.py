@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "columns", "describe", "marks", "reason"]
 
+TILE = 4096  # entries of a block that a rule gets at a time
+
 Columns = tuple[Any, Any, Any, Any, Any]
 """``(d1, d2, c11, c12, c22)``, each a number, or an array of one entry or one a node."""
 
@@ -41,9 +43,10 @@ def _operands(tape: Tape, block: Block) -> tuple[Rule, tuple[Any, ...], bool]:
         return block.op.rule, (tape.values_of(block.x, n),), False
     if isinstance(block, Fixed):
         x = tape.values_of(block.x, n)
+        const = block.const if block.const.size > 1 or n == 1 else block.const[0]
         if block.slot == 0:
-            return _rule(block.op, 2), (x, block.const), False
-        return _rule(block.op, 3), (block.const, x), False
+            return _rule(block.op, 2), (x, const), False
+        return _rule(block.op, 3), (const, x), False
     assert isinstance(block, Binary)
     if isinstance(block, Accumulate):
         x = tape.vals[block.x.flat((n,))]
@@ -58,7 +61,38 @@ def columns(tape: Tape, block: Block) -> Columns:
         if isinstance(block, Run):
             return _run_columns(tape, block)
         rule, operands, two = _operands(tape, block)
-        return _wide(rule.partials(np, *operands, block.values), two)
+        return _wide(_tiled(rule, operands, block.values), two)
+
+
+def _tiled(rule: Rule, operands: tuple[Any, ...], v: Floats) -> tuple[Any, ...]:
+    """Partials of a block, a tile at a time so that intermediates stay in cache."""
+    n = v.size
+    if n <= 2 * TILE:
+        return rule.partials(np, *operands, v)
+    whole = [np.ndim(x) > 0 for x in operands]
+
+    def cut(lo: int, hi: int) -> list[Any]:
+        return [x[lo:hi] if w else x for x, w in zip(operands, whole, strict=True)]
+
+    head = cut(0, TILE)
+    first = rule.partials(np, *head, v[:TILE])
+    out: list[Any] = list(first)
+    fill = []
+    for i, part in enumerate(first):
+        same = [x for x, h in zip(operands, head, strict=True) if h is part]
+        if same:
+            out[i] = same[0]  # the operand itself is the partial: nothing to store
+        elif np.ndim(part):
+            out[i] = np.empty(n, dtype=part.dtype)
+            out[i][:TILE] = part
+            fill.append(i)
+    if fill:
+        for lo in range(TILE, n, TILE):
+            hi = min(lo + TILE, n)
+            found = rule.partials(np, *cut(lo, hi), v[lo:hi])
+            for i in fill:
+                out[i][lo:hi] = found[i]
+    return tuple(out)
 
 
 def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
@@ -106,6 +140,8 @@ def _groups(tape: Tape, block: Run) -> Any:
             yield op.rule, (x, vals[block.other[where].astype(np.int64)]), True, where
         else:
             c = block.other[where].astype(tape.dtype)
+            if (c == c[0]).all():
+                c = c[0]  # rules are faster, and exact more often, for one constant
             operands = (x, c) if pattern == 2 else (c, x)
             yield _rule(op, pattern), operands, False, where
 
@@ -134,6 +170,7 @@ def _node(tape: Tape, k: int) -> tuple[str, Rule | None, tuple[Floats, ...]]:
             return op.name, op.rule, (x,)
         if pattern == 1:
             return op.name, op.rule, (x, tape.vals[other.astype(np.int64)])
+        other = other.astype(tape.dtype)
         pair = (x, other) if pattern == 2 else (other, x)
         return op.name, _rule(op, pattern), pair
     if isinstance(block, (Unary, Fixed, Binary)):
@@ -159,7 +196,8 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
     shown = ", ".join(f"{v!r}" for v in values)
     kink = False
     if rule is not None and rule.kink is not None:
-        kink = bool(np.any(rule.kink(np, *operands)))
+        with np.errstate(all="ignore"):
+            kink = bool(np.any(rule.kink(np, *operands)))
     if kink:
         if name == "tie":
             msg = (

@@ -13,7 +13,7 @@ from ._elementwise import binary, common_tape
 from ._protocol import as_array, implements, outer
 from ._storage import ArrayBase, constant
 from ._tape import Tape
-from ._wide import contract, settled
+from ._wide import contract, inner_product, settled
 
 __all__ = ["factors", "shaped"]
 
@@ -47,6 +47,14 @@ def shaped(x: Any, order: Any, shape: tuple[int, ...]) -> Any:
 @implements(np.matmul)
 def matmul(x: Any, y: Any, out: Any = None) -> Any:
     """Matrix product, batched as NumPy's."""
+    if (
+        isinstance(x, ArrayBase)
+        and isinstance(y, ArrayBase)
+        and x.v.ndim == y.v.ndim == 1
+    ):
+        found = inner_product(x, y, np.matmul(x.v, y.v))
+        if found is not None:
+            return stored(found, out)
     tape, (a, b), (av, bv) = factors(x, y)
     r = np.matmul(av, bv)
     if a.ndim == 1:
@@ -75,6 +83,14 @@ def _contract(tape: Tape, a: Any, b: Any, r: Any) -> Any:
 @implements(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """As numpy.dot: the last axis of ``a`` against the last but one of ``b``."""
+    if (
+        isinstance(a, ArrayBase)
+        and isinstance(b, ArrayBase)
+        and a.v.ndim == b.v.ndim == 1
+    ):
+        found = inner_product(a, b, np.dot(a.v, b.v))
+        if found is not None:
+            return stored(found, out)
     tape, (x, y), (xv, yv) = factors(a, b)
     if not x.ndim or not y.ndim:
         return stored(binary(np.multiply, as_array(a, b), as_array(b, a)), out)
@@ -128,7 +144,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         xa = list(range(x.ndim - int(axes), x.ndim))
         ya = list(range(int(axes)))
     else:
-        xa, ya = ([e] if isinstance(e, (int, np.integer)) else list(e) for e in axes)
+        xa, ya = (np.atleast_1d(e).tolist() for e in axes)
     if not r.size or not x.size:
         return constant(tape, r)
     xa, ya = [e % x.ndim for e in xa], [e % y.ndim for e in ya]

@@ -12,7 +12,7 @@ from ..errors import UnsupportedOperationError
 from ._call import real_values
 from ._convert import array_of, as_operand, tape_of
 from ._elementwise import binary, compare, unary
-from ._hooks import set_array_layer
+from ._hooks import LAYERED, set_array_layer
 from ._storage import ArrayBase
 from ._tvar import TVar, apply_binary, apply_unary
 
@@ -38,6 +38,8 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
     def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
             FUNCTIONS[function] = implementation
+            if isinstance(function, np.ufunc):
+                LAYERED.add(function)
         return implementation
 
     return register
@@ -67,7 +69,9 @@ class ArrayLayer:
     compare = staticmethod(compare)
 
     @staticmethod
-    def ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kw: dict[str, Any]) -> Any:
+    def ufunc(
+        ufunc: Any, method: str, inputs: tuple[Any, ...], kw: dict[str, Any]
+    ) -> Any:
         """What ``__array_ufunc__`` does.
 
         Raises:
@@ -86,10 +90,9 @@ class ArrayLayer:
                 raise UnsupportedOperationError(msg)
             where = kw.pop("where", True)
             result = ArrayLayer.ufunc(ufunc, method, inputs, kw)
-            if where is not True:
-                result = np.where(where, result, target)
-            target[...] = result  # type: ignore[index]
-            return target
+            kept: Any = target
+            kept[...] = result if where is True else np.where(where, result, kept)
+            return kept
         if method != "__call__":
             implementation = UFUNC_METHODS.get((ufunc, method))
             if implementation is None and method == "outer" and ufunc.nin == 2:
@@ -106,7 +109,11 @@ class ArrayLayer:
             if kw.get(name, neutral) is neutral:
                 kw.pop(name, None)
         for name in ("casting", "order", "dtype"):
-            if name == "dtype" and kw.get(name) is not None and np.dtype(kw[name]).kind != "f":
+            if (
+                name == "dtype"
+                and kw.get(name) is not None
+                and np.dtype(kw[name]).kind != "f"
+            ):
                 continue
             kw.pop(name, None)
         if kw:
@@ -116,7 +123,7 @@ class ArrayLayer:
             )
             raise UnsupportedOperationError(msg)
         if ufunc in FUNCTIONS:
-            return FUNCTIONS[ufunc](*inputs)
+            return ArrayLayer.function(ufunc, inputs, kw)
         if ufunc in _TESTS:
             return ufunc(as_operand(inputs[0]).v)
         if ufunc.nin == 1:
@@ -126,9 +133,9 @@ class ArrayLayer:
             x, y = inputs
             if ufunc in _SIGNS:
                 return compare(x, y, _SIGNS[ufunc])
-            if not isinstance(x, (list, np.ndarray)) and not isinstance(y, (list, np.ndarray)):
-                if not isinstance(x, ArrayBase) and not isinstance(y, ArrayBase):
-                    return apply_binary(ufunc, x, y)
+            arrays = (ArrayBase, list, tuple, np.ndarray)
+            if not isinstance(x, arrays) and not isinstance(y, arrays):
+                return apply_binary(ufunc, x, y)
             return binary(ufunc, x, y)
         msg = f"the ufunc np.{ufunc.__name__} has no derivative rule."
         raise UnsupportedOperationError(msg)
@@ -151,7 +158,9 @@ class ArrayLayer:
             )
             raise UnsupportedOperationError(msg)
         if tape_of(*args, *kw.values()) is None:
-            return func(*real_values(args), **{k: real_values(v) for k, v in kw.items()})
+            return func(
+                *real_values(args), **{k: real_values(v) for k, v in kw.items()}
+            )
         try:
             return implementation(*args, **kw)
         except TypeError as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._call import stored
 from ._convert import tape_of
-from ._elementwise import binary, compare, unary
+from ._elementwise import binary, common_tape, compare, unary
 from ._protocol import as_array, implements
 from ._storage import ArrayBase, assembled, constant
 from ._tvar import TVar, apply_unary
@@ -33,10 +33,11 @@ def where(condition: Any, *choices: Any) -> Any:
         return np.where(chosen, *choices)
     first, second = choices
     x, y = as_array(first, second), as_array(second, first)
+    tape = common_tape(x, y)
     r = np.where(chosen, x.v, y.v)
     if not (x.depends or y.depends):
-        return constant(x.tape, r)
-    return assembled(x.tape, r, np.where(chosen, x.node_ids(), y.node_ids()))
+        return constant(tape, r)
+    return assembled(tape, r, np.where(chosen, x.node_ids(), y.node_ids()))
 
 
 @implements(np.select)
@@ -119,15 +120,19 @@ def sinc(x: Any) -> Any:
 @implements(np.floor_divide)
 def floor_divide(x: Any, y: Any) -> Any:
     """The floor of the quotient."""
-    r = np.floor_divide(*(e.v if isinstance(e, (ArrayBase, TVar)) else e for e in (x, y)))
-    q = binary(np.divide, x, y)
-    return apply_unary(np.floor, q) if isinstance(q, TVar) else unary(np.floor, q, r)
+    r = np.floor_divide(
+        *(e.v if isinstance(e, (ArrayBase, TVar)) else e for e in (x, y))
+    )
+    return unary(np.floor, as_array(binary(np.divide, x, y)), r)
 
 
 @implements(np.conjugate)
 def conjugate(x: Any) -> Any:
-    """A copy: recorded programs are real."""
-    return x if isinstance(x, TVar) else as_array(x).copy("K")
+    """A new array, as the ufunc gives: recorded programs are real."""
+    if isinstance(x, TVar):
+        return x
+    a = as_array(x)
+    return assembled(a.tape, np.conjugate(a.v), a.node_ids())
 
 
 @implements(np.real, np.real_if_close)

@@ -26,7 +26,7 @@ def _move(function: Any) -> None:
         return x.derived(move(x.v), move)
 
 
-for _function in (
+_MOVES: tuple[Any, ...] = (
     np.reshape,
     np.ravel,
     np.transpose,
@@ -49,7 +49,19 @@ for _function in (
     np.delete,
     np.broadcast_to,
     np.lib.stride_tricks.sliding_window_view,
-):
+)
+_FILLS: tuple[Any, ...] = (np.tril, np.triu, np.diagflat)
+_SPLITS: tuple[Any, ...] = (
+    np.split,
+    np.array_split,
+    np.hsplit,
+    np.vsplit,
+    np.dsplit,
+)
+_AT_LEAST: tuple[Any, ...] = (np.atleast_1d, np.atleast_2d, np.atleast_3d)
+_TRAPEZOID: Any = vars(np).get("trapezoid") or vars(np)["trapz"]
+
+for _function in _MOVES:
     _move(_function)
 
 
@@ -66,7 +78,7 @@ def _fill(function: Any) -> None:
         return x.derived(move(x.v), lambda ids: move(ids + 1) - 1)
 
 
-for _function in (np.tril, np.triu, np.diagflat):
+for _function in _FILLS:
     _fill(_function)
 
 
@@ -89,7 +101,7 @@ def _pieces(function: Any) -> None:
         return [x.view(piece) for piece in function(x.v, *args, **kw)]
 
 
-for _function in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit):
+for _function in _SPLITS:
     _pieces(_function)
 
 
@@ -101,7 +113,7 @@ def _at_least(function: Any) -> None:
         return out[0] if len(out) == 1 else tuple(out)
 
 
-for _function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+for _function in _AT_LEAST:
     _at_least(_function)
 
 
@@ -159,20 +171,19 @@ def diff(
         raise ValueError(msg)
     edge = list(x.v.shape)
     edge[axis] = 1
-    parts = [x]
-    for end, at in ((prepend, 0), (append, len(parts))):
-        if end is not None:
-            e = as_array(end, x)
-            e = np.broadcast_to(e, tuple(edge)) if e.v.ndim == 0 else e
-            parts.insert(at if at == 0 else len(parts), e)
-    if len(parts) > 1:
-        x = np.concatenate(parts, axis)
+    ends = [None if e is None else as_array(e, x) for e in (prepend, append)]
+    before, after = (
+        [] if e is None else [e if e.v.ndim else np.broadcast_to(e, tuple(edge))]
+        for e in ends
+    )
+    if before or after:
+        x = np.concatenate([*before, x, *after], axis)
     for _ in range(n):
         x = _difference(x, axis)
     return x
 
 
-@implements(np.trapezoid if hasattr(np, "trapezoid") else np.trapz)
+@implements(_TRAPEZOID)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Trapezoidal rule; the abscissae may be recorded as well."""
     f = as_array(y, x, dx)
@@ -202,8 +213,8 @@ def constant_array(x: Any, r: Any) -> Any:
     return whole if r.ndim else whole.reshape(())
 
 
-for _function in (np.zeros_like, np.ones_like):
-    _like(_function)
+_like(np.zeros_like)
+_like(np.ones_like)
 
 
 @implements(np.empty_like)
@@ -218,7 +229,11 @@ def full_like(
 ) -> Any:
     """An array of one value, which may be recorded."""
     x = as_array(a, fill_value)
-    if tape_of(fill_value) is None and dtype is not None and np.dtype(dtype).kind != "f":
+    if (
+        tape_of(fill_value) is None
+        and dtype is not None
+        and np.dtype(dtype).kind != "f"
+    ):
         return np.full_like(x.v, fill_value, dtype, order, **kw)
     check_dtype(dtype)
     out = np.zeros_like(x, None, order, **kw)

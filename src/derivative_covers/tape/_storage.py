@@ -78,12 +78,23 @@ class Storage:
                 self.ids = np.arange(self.start, self.start + n, dtype=np.int64)
         return self.ids
 
-    def own(self) -> Ids:
-        """Prepare for a write: the tape gets a copy, the ids become explicit."""
+    def release(self) -> None:
+        """Prepare the values for a write: the tape gets a copy."""
         if self.block is not None:
             self.block.values = self.block.values.copy()
             self.block = None
+
+    def own(self) -> Ids:
+        """Prepare for a write: the tape gets a copy, the ids become explicit."""
+        self.release()
         return self.explicit()
+
+    def renumber(self, start: int) -> None:
+        """Let every entry be a node again, in memory order from ``start``."""
+        self.release()
+        self.start = start
+        self.ids = self.numbering = None
+        self.mixed = False
 
 
 class ArrayBase:
@@ -95,6 +106,8 @@ class ArrayBase:
 
     s: Storage
     v: Floats
+    _offset: int
+    _idview: tuple[Ids, Ids] | None
 
     def __init_subclass__(cls) -> None:
         ArrayBase.concrete = cls
@@ -113,9 +126,9 @@ class ArrayBase:
         """Position of the first entry in the storage, in entries."""
         found = self._offset
         if found < 0:
-            base = self.s.v
-            byte = self.v.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-            self._offset = found = byte // base.itemsize
+            here = self.v.__array_interface__["data"][0]
+            base = self.s.v.__array_interface__["data"][0]
+            self._offset = found = int(here - base) // self.v.itemsize
         return found
 
     def node_ids(self) -> Ids:

@@ -66,12 +66,16 @@ class Tape:
         self.blocks: list[Block] = [Inputs(0, x.ravel())]
         self.starts: list[int] = [0]
         self.finished = False
-        self.scalar: Callable[[Any], Any] = float if x.dtype == np.float64 else x.dtype.type
+        self.scalar: Callable[[Any], Any] = (
+            float if x.dtype == np.float64 else x.dtype.type
+        )
         self.cache: dict[Any, Any] = {}
         self._n = self.ninputs
         self._rows: list[Any] = []
         self.put: Callable[[tuple[Any, ...]], None] = self._rows.extend
-        self.next: Callable[[], int] = iter(range(self._n, self._n + RUN_LIMIT)).__next__
+        self.next: Callable[[], int] = iter(
+            range(self._n, self._n + RUN_LIMIT)
+        ).__next__
 
     # -- recording ---------------------------------------------------------------
 

@@ -40,7 +40,9 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     else:
         at = np.clip(at, 0, target.size - 1)
     values = as_array(v, target).ravel()
-    target[np.unravel_index(at, target.shape)] = values[np.arange(at.size) % values.size]
+    target[np.unravel_index(at, target.shape)] = values[
+        np.arange(at.size) % values.size
+    ]
 
 
 @implements(np.putmask)
@@ -61,7 +63,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 @implements(np.put_along_axis)
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int) -> None:
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Store at positions along an axis."""
     target = _target(arr, "np.put_along_axis")
     places = np.arange(target.size).reshape(target.shape)
@@ -80,7 +82,9 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     np.fill_diagonal(marks, val=True, wrap=wrap)
     at = np.flatnonzero(marks)
     values = as_array(val, target).ravel()
-    target[np.unravel_index(at, target.shape)] = values[np.arange(at.size) % values.size]
+    target[np.unravel_index(at, target.shape)] = values[
+        np.arange(at.size) % values.size
+    ]
 
 
 def _at(ufunc: Any) -> None:

@@ -64,6 +64,11 @@ class TArray(ArrayBase):
         return self
 
     @property
+    def imag(self) -> TArray:
+        """Zeros: recorded programs are real."""
+        return np.imag(self)
+
+    @property
     def flat(self) -> Iterator[TVar]:
         """Iterator over the entries in C order."""
         return iter(self.ravel())
@@ -102,7 +107,7 @@ class TArray(ArrayBase):
         found = v[key]
         if found.__class__ is not np.ndarray and not self.is_constant:
             entry = v[(*key, ...)] if key.__class__ is tuple else v[key, ...]
-            if entry.base is not None:
+            if entry.base is not None:  # a view: no need to list all ids
                 return self.view(entry).entry()
         return self.derived(found, lambda ids: ids[key])
 
@@ -122,6 +127,10 @@ class TArray(ArrayBase):
         if not live and self.is_constant:
             self.v[key] = new
             return
+        if key is ... and live and self._replaceable(value):
+            self.s.renumber(value.s.start)
+            self.v[...] = new
+            return
         self.s.own()
         self.v[key] = new
         self.ids()[key] = ids
@@ -130,16 +139,28 @@ class TArray(ArrayBase):
         elif not live:
             self.s.mixed = True
 
-    def item(self, *index: int) -> TVar:
+    def _replaceable(self, value: Any) -> bool:
+        """Whether all entries become evenly numbered ones of the same geometry."""
+        v = self.v
+        if v is not self.s.v or not isinstance(value, ArrayBase):
+            return False
+        o = value.s
+        whole = o.ids is None and o.start >= 0 and value.v is o.v
+        return whole and value.v.shape == v.shape and value.v.strides == v.strides
+
+    def item(self, *index: Any) -> TVar:
         """One entry as a scalar variable."""
         if not index:
             if self.v.size != 1:
                 msg = f"item() needs an array of one entry; this one has shape {self.shape}."
                 raise ValueError(msg)
-            return self.view(self.v.reshape(())).entry()
-        if len(index) == 1 and not isinstance(index[0], tuple):
-            return self.ravel()[index[0]]
-        return self[index if len(index) > 1 else index[0]]
+            at: Any = (0,) * self.v.ndim
+        elif len(index) == 1:
+            at = np.unravel_index(index[0], self.v.shape)
+        else:
+            at = index
+        found: TVar = self.view(self.v[(*at, ...)]).entry()
+        return found
 
     def tolist(self) -> list[Any]:
         """Nested list of scalar variables."""
@@ -149,8 +170,9 @@ class TArray(ArrayBase):
 
     # -- shapes ------------------------------------------------------------------
 
-    def _moved(self, move: Any) -> Any:
-        return self.derived(move(self.v), move)
+    def _moved(self, move: Any) -> TArray:
+        out: TArray = self.derived(move(self.v), move)
+        return out
 
     def reshape(self, *shape: Any, order: Any = "C") -> TArray:
         """As numpy.ndarray.reshape: a view where NumPy makes one."""
@@ -185,7 +207,12 @@ class TArray(ArrayBase):
     def copy(self, order: Any = "C") -> TArray:
         """A copy on memory of its own."""
         s = self.s
-        if s.ids is None and s.start >= 0 and self.v.flags.c_contiguous and order in "CAK":
+        if (
+            s.ids is None
+            and s.start >= 0
+            and self.v.flags.c_contiguous
+            and order in "CAK"
+        ):
             v = self.v.copy()
             return fresh(s.tape, v, s.start + self.offset(), None)  # type: ignore[no-any-return]
         return self._moved(lambda a: a.copy(order))
@@ -220,7 +247,7 @@ class TArray(ArrayBase):
 
     def sort(self, axis: int = -1, **kw: Any) -> None:
         """Sort in place, as numpy.ndarray.sort."""
-        self[...] = np.sort(self, axis, **kw)  # type: ignore[call-overload]
+        self[...] = np.sort(self, axis, **kw)
 
     def compress(self, condition: Any, axis: Any = None) -> TArray:
         """As numpy.ndarray.compress."""
@@ -235,7 +262,9 @@ class TArray(ArrayBase):
     def __getattr__(self, name: str) -> Any:
         if name in _FUNCTION_METHODS:
             function = getattr(np, name)
-            return lambda *args, **kw: array_layer().function(function, (self, *args), kw)
+            return lambda *args, **kw: array_layer().function(
+                function, (self, *args), kw
+            )
         msg = f"a recorded array has no attribute {name!r}"
         raise AttributeError(msg)
 
@@ -272,15 +301,16 @@ class TArray(ArrayBase):
         return binary(np.remainder, other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return unary(np.floor, binary(np.divide, self, other))
+        return np.floor_divide(self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return unary(np.floor, binary(np.divide, other, self))
+        return np.floor_divide(other, self)
 
     def __pow__(self, other: Any) -> Any:
         if isinstance(other, (int, float)):
-            if other == 2:
-                return unary(np.square, self, self.v**other)
+            special = _POWERS.get(other)
+            if special is not None:
+                return unary(special, self, self.v**other)
             return binary(np.power, self, other, self.v**other)
         return binary(np.power, self, other)
 
@@ -371,7 +401,7 @@ class TArray(ArrayBase):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if self.is_constant:
             return np.array(self.v, dtype=dtype)
-        self._refuse("conversion to a plain array")
+        return self._refuse("conversion to a plain array")
 
     def _refuse(self, what: str) -> NoReturn:
         msg = (
@@ -383,17 +413,20 @@ class TArray(ArrayBase):
         )
         raise UnsupportedOperationError(msg)
 
+    def _single(self, what: str) -> TVar:
+        return self.item() if self.v.size == 1 else self._refuse(what)
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._single("float()"))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._single("int()"))
 
     def __index__(self) -> int:
         self._refuse("the use as an index")
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._single("complex()"))
 
     def __repr__(self) -> str:
         body = np.array2string(self.v, separator=", ", prefix="TArray(")
@@ -401,9 +434,33 @@ class TArray(ArrayBase):
 
 
 _new = object.__new__
+# Exponents with an elemental of their own: faster, and exact under scaling.
+_POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 _FUNCTION_METHODS = frozenset(
-    "sum prod mean var std dot max min cumsum cumprod clip round argmax argmin argsort "
-    "trace all any conj conjugate nonzero".split()
+    (
+        "sum",
+        "prod",
+        "mean",
+        "var",
+        "std",
+        "dot",
+        "max",
+        "min",
+        "cumsum",
+        "cumprod",
+        "clip",
+        "round",
+        "argmax",
+        "argmin",
+        "argsort",
+        "trace",
+        "all",
+        "any",
+        "conj",
+        "conjugate",
+        "nonzero",
+        "put",
+    )
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from ..errors import (
     TapeError,
     UnsupportedOperationError,
 )
-from ._hooks import array_layer
+from ._covervar import CoverVar
+from ._hooks import LAYERED, array_layer
 from ._tape import Tape
 
-__all__ = ["CoverVar", "TVar", "apply_binary", "apply_unary", "new_tvar"]
+__all__ = ["TVar", "apply_binary", "apply_unary", "new_tvar"]
 
 _new = object.__new__
 
@@ -32,18 +33,15 @@ _MUL_VV, _MUL_VC, _MUL_CV = _codes("multiply")
 _DIV_VV, _DIV_VC, _DIV_CV = _codes("divide")
 _POWER = by_name("power")
 _POW_VV, _POW_VC, _POW_CV = _codes("power")
+# Exponents with an elemental of their own: faster, and exact under scaling.
+_SPECIAL = {
+    2: 4 * opcode(by_name("square")),
+    0.5: 4 * opcode(by_name("sqrt")),
+    -1: 4 * opcode(by_name("reciprocal")),
+}
 _NEG = 4 * opcode(by_name("negative"))
 _ABSOLUTE = by_name("absolute")
 _POSITIVE = by_name("positive")
-
-
-class CoverVar:
-    """A scalar that carries a value through a program while a backend observes it.
-
-    :class:`TVar` records onto a :class:`Tape`; other backends may propagate instead.
-    """
-
-    __slots__ = ()
 
 
 class TVar(CoverVar):
@@ -212,6 +210,9 @@ class TVar(CoverVar):
             except (OverflowError, ZeroDivisionError):
                 v = tape.scalar(np.power(np.float64(self.v), other))
             if v.__class__ is not complex:
+                code = _SPECIAL.get(other)
+                if code is not None:
+                    return _scalar(tape, (code, self.i, -1, v), v)
                 return _scalar(tape, (_POW_VC, self.i, other, v), v)
         return apply_binary("power", self, other)
 
@@ -225,10 +226,10 @@ class TVar(CoverVar):
         return apply_binary("mod", other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return apply_unary("floor", self / other)
+        return _variable(np.floor_divide(self, other))
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return apply_unary("floor", other / self)
+        return _variable(np.floor_divide(other, self))
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -291,7 +292,7 @@ class TVar(CoverVar):
     __array_priority__ = 1000.0
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
-        if method == "__call__" and not kw:
+        if method == "__call__" and not kw and ufunc not in LAYERED:
             if len(inputs) == 1:
                 return apply_unary(ufunc, self)
             x, y = inputs
@@ -302,62 +303,25 @@ class TVar(CoverVar):
     def __array_function__(self, func: Any, types: Any, args: Any, kw: Any) -> Any:
         return array_layer().function(func, args, kw)
 
-    dtype = property(lambda self: np.dtype(type(self.v) if self.tape is None else self.tape.dtype))
-    shape = property(lambda _: ())
-    ndim = property(lambda _: 0)
-    size = property(lambda _: 1)
-    T = property(lambda self: self)
-    real = property(lambda self: self)
-
-    def item(self) -> TVar:
-        """The variable itself, as NumPy's scalars have it."""
-        return self
-
-    def copy(self) -> TVar:
-        """The variable itself: scalars are immutable."""
-        return self
-
-    conjugate = copy
-
     def __getattr__(self, name: str) -> Any:
         # NumPy calls x.sin(), x.exp(), ... on the entries of object arrays.
         if not name.startswith("_"):
             return _method(self, name)
         raise AttributeError(name)
 
-    # -- refusals ----------------------------------------------------------------
-
-    def _refuse(self, what: str) -> NoReturn:
-        msg = (
-            f"{what} of a recorded variable would drop its derivative. Use NumPy's "
-            "functions instead of math's, store into np.zeros_like(x) or a list "
-            "instead of a plain float array, and derivative_covers.value(x) where the "
-            "bare number is meant."
-        )
-        raise UnsupportedOperationError(msg)
-
-    def __float__(self) -> float:
-        if self.tape is None:
-            return float(self.v)
-        self._refuse("float()")
-
-    def __int__(self) -> int:
-        if self.tape is None:
-            return int(self.v)
-        self._refuse("int()")
-
-    def __index__(self) -> int:
-        self._refuse("the use as an index")
-
-    def __complex__(self) -> complex:
-        if self.tape is None:
-            return complex(self.v)
-        self._refuse("complex()")
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is a value but no node behind it."""
+        return self.tape is None
 
     def __repr__(self) -> str:
         if self.tape is None:
             return f"TVar({self.v!r})"
         return f"<TVar node {self.i}, value {self.v!r}>"
+
+
+def _variable(r: Any) -> Any:
+    return TVar(r) if isinstance(r, np.floating) else r
 
 
 def _constant(c: Any) -> Any:
@@ -399,11 +363,11 @@ _UNARY: dict[Any, tuple[Elemental, int]] = {}
 _BINARY: dict[Any, tuple[Elemental, int]] = {}
 
 
-def _lookup(table: dict[Any, tuple[Elemental, int]], what: Any) -> tuple[Elemental, int]:
-    if isinstance(what, str):
-        elemental = by_name(what)
-    else:
-        elemental = by_ufunc(ufunc_name(what))
+def _lookup(
+    table: dict[Any, tuple[Elemental, int]], what: Any
+) -> tuple[Elemental, int]:
+    named = isinstance(what, str)
+    elemental = by_name(what) if named else by_ufunc(ufunc_name(what))
     found = table[what] = (elemental, 4 * opcode(elemental))
     return found
 
@@ -526,13 +490,59 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
 
 
 _METHODS = frozenset(
-    "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh "
-    "tanh arcsinh arccosh arctanh cbrt square reciprocal absolute sign floor ceil trunc "
-    "rint deg2rad rad2deg radians degrees negative positive fabs".split()
+    (
+        "sqrt",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "cbrt",
+        "square",
+        "reciprocal",
+        "absolute",
+        "sign",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "deg2rad",
+        "rad2deg",
+        "radians",
+        "degrees",
+        "negative",
+        "positive",
+        "fabs",
+    )
 )
 _METHODS2 = frozenset(
-    "arctan2 hypot logaddexp logaddexp2 maximum minimum fmax fmin copysign fmod "
-    "heaviside".split()
+    (
+        "arctan2",
+        "hypot",
+        "logaddexp",
+        "logaddexp2",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "copysign",
+        "fmod",
+        "heaviside",
+    )
 )
 
 

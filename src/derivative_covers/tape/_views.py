@@ -91,8 +91,12 @@ def partials(tape: Tape, k: int) -> Floats:
         return np.concatenate([vals[y], vals[x]])
     if isinstance(block, (Run, Unary, Fixed, Binary)):
         found = _columns(tape, block)
-        two = isinstance(block, Binary) or (isinstance(block, Run) and block.code[at] & 3 == 1)
-        return np.array([_pick(c, at) for c in found[: 2 if two else 1]], dtype=tape.dtype)
+        two = isinstance(block, Binary) or (
+            isinstance(block, Run) and block.code[at] & 3 == 1
+        )
+        return np.array(
+            [_pick(c, at) for c in found[: 2 if two else 1]], dtype=tape.dtype
+        )
     return np.empty(0, dtype=tape.dtype)
 
 
@@ -106,7 +110,9 @@ def curvature(tape: Tape, k: int) -> Curvature:
     if isinstance(block, (Run, Unary, Fixed, Binary)):
         scalar = tape.dtype.type
         c11, c12, c22 = (scalar(_pick(c, at)) for c in _columns(tape, block)[2:])
-        two = isinstance(block, Binary) or (isinstance(block, Run) and block.code[at] & 3 == 1)
+        two = isinstance(block, Binary) or (
+            isinstance(block, Run) and block.code[at] & 3 == 1
+        )
         if two and (c11 != 0 or c12 != 0 or c22 != 0):
             return BinaryCurvature(c11, c12, c22)
         if not two and c11 != 0:
@@ -145,6 +151,7 @@ def _entry(x: Any, at: int) -> Ids:
 def _row(x: Any, shape: tuple[int, int, int, int], at: int) -> Ids:
     i, j, m = np.unravel_index(at, shape[:3])
     s0, s1, s2, sk = x.strides
-    p: Ids = int(x.start + i * s0 + j * s1 + m * s2) + sk * np.arange(shape[3], dtype=np.int64)
+    p: Ids = int(x.start + i * s0 + j * s1 + m * s2) + sk * np.arange(
+        shape[3], dtype=np.int64
+    )
     return p if x.ids is None else x.ids[p]
-

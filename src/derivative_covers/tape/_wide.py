@@ -15,6 +15,7 @@ from ._tape import Tape
 __all__ = [
     "contract",
     "from_block",
+    "inner_product",
     "linear_map",
     "settled",
     "sum_axes",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 Strides = tuple[int, int, int, int]
+_ONE = {np.dtype(t): np.ones(1, dtype=t) for t in (np.float64, np.float32)}
 
 
 def from_block(tape: Tape, r: Any, block: Block) -> Any:
@@ -35,14 +37,14 @@ def from_block(tape: Tape, r: Any, block: Block) -> Any:
     return from_ids(tape, r, ids)
 
 
-def settled(x: ArrayBase) -> ArrayBase:
+def settled(x: Any) -> Any:
     """``x`` with nodes that depend on nothing in place of the constants among it."""
     if not x.is_constant and not x.has_constants():
         return x
     flat, _, _ = pinned(x)
     assert flat is not None
     v = x.v.copy(order="K")
-    return from_ids(x.tape, v, flat.reshape(v.shape))  # type: ignore[no-any-return]
+    return from_ids(x.tape, v, flat.reshape(v.shape))
 
 
 def pinned(x: ArrayBase) -> tuple[Ids | None, int, tuple[int, ...]]:
@@ -76,7 +78,9 @@ def _c_steps(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(steps))
 
 
-def _collapse(sizes: Sequence[int], steps: Sequence[int]) -> tuple[list[int], list[int]]:
+def _collapse(
+    sizes: Sequence[int], steps: Sequence[int]
+) -> tuple[list[int], list[int]]:
     """Fewest levels that walk the same positions in the same order."""
     out_sizes: list[int] = []
     out_steps: list[int] = []
@@ -106,10 +110,37 @@ def _levels(
         pad = 3 - len(o_sizes)
         sizes = (1,) * pad + tuple(o_sizes)
         strides = (0,) * pad + tuple(o_steps) + (i_steps[0] if i_steps else 0,)
-        return (*sizes, k), Operand(start, strides, ids)  # type: ignore[return-value]
+        return (*sizes, k), Operand(start, strides, ids)
     flat = x.node_ids() if ids is None else ids.reshape(shape)
     flat = np.ascontiguousarray(flat.transpose([*outer, *inner])).reshape(-1)
     return (1, 1, n, k), Operand(0, (0, 0, k, 1), flat)
+
+
+def _line(x: ArrayBase) -> Operand | None:
+    """Operand over all entries in C order where they are evenly spaced nodes."""
+    s = x.s
+    v = x.v
+    if s.ids is not None or s.start < 0:
+        return None
+    if v.flags.c_contiguous:
+        return Operand(s.start + x.offset(), (0, 0, 0, 1))
+    if v.ndim == 1:
+        return Operand(s.start + x.offset(), (0, 0, 0, v.strides[0] // v.itemsize))
+    return None
+
+
+def inner_product(x: Any, y: Any, r: Any) -> Any:
+    """Record the inner product of two evenly spaced vectors; None for anything else."""
+    if not (isinstance(x, ArrayBase) and isinstance(y, ArrayBase)):
+        return None
+    tape = x.s.tape
+    if y.s.tape is not tape or x.v.ndim != 1 or y.v.ndim != 1 or not x.v.size:
+        return None
+    left, right = _line(x), _line(y)
+    if left is None or right is None:
+        return None
+    value = np.array([r], dtype=tape.dtype)
+    return scalar(tape, tape.dot((1, 1, 1, x.v.size), left, right, value).start, r)
 
 
 def sum_axes(x: ArrayBase, axes: tuple[int, ...], r: Any, scale: float = 1.0) -> Any:
@@ -117,9 +148,16 @@ def sum_axes(x: ArrayBase, axes: tuple[int, ...], r: Any, scale: float = 1.0) ->
     tape = x.tape
     if not x.depends:
         return constant(tape, r)
+    coef = _ONE[tape.dtype] if scale == 1.0 else np.full(1, scale, dtype=tape.dtype)
+    line = _line(x) if len(axes) == x.v.ndim else None
+    if line is not None and r.__class__ is not np.ndarray:
+        value = np.array([r], dtype=tape.dtype)
+        shape = (1, 1, 1, x.v.size)
+        return scalar(
+            tape, tape.linear(shape, line, coef, (0, 0, 0, 0), value).start, r
+        )
     outer = [a for a in range(x.v.ndim) if a not in axes]
     shape, operand = _levels(x, outer, sorted(axes))
-    coef = np.full(1, scale, dtype=tape.dtype)
     values = np.asarray(r, dtype=tape.dtype).ravel()
     block = tape.linear(shape, operand, coef, (0, 0, 0, 0), values)
     return from_block(tape, r, block)
@@ -169,8 +207,9 @@ def contract(x: Any, y: Any, r: Any) -> Any:
     Either may be a plain array; a batch of one broadcasts. ``r`` has ``b*i*j`` entries
     in C order, whatever its shape.
     """
-    xs, ys = np.shape(x.v if isinstance(x, ArrayBase) else x), np.shape(
-        y.v if isinstance(y, ArrayBase) else y
+    xs, ys = (
+        np.shape(x.v if isinstance(x, ArrayBase) else x),
+        np.shape(y.v if isinstance(y, ArrayBase) else y),
     )
     b, i, k, j = max(xs[0], ys[0]), xs[1], xs[2], ys[2]
     x_live = isinstance(x, ArrayBase) and x.depends

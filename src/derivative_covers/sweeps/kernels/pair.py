@@ -69,8 +69,32 @@ def tangent(s, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, absolute):
 
 
 @kernel
-def second(b, vbar, dot, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
-           c11, u11, c12, u12, c22, u22, curved, absolute):
+def second(
+    b,
+    vbar,
+    dot,
+    k0,
+    n,
+    two,
+    aid,
+    a0,
+    sa,
+    bid,
+    b0,
+    sb,
+    d1,
+    t1,
+    d2,
+    t2,
+    c11,
+    u11,
+    c12,
+    u12,
+    c22,
+    u22,
+    curved,
+    absolute,
+):
     """Reverse second-order sweep: ``b[p_i] += d_i b[node] + vbar[node] C_ij dot[p_j]``."""
     ga = aid.size > 0
     gb = bid.size > 0
@@ -143,9 +167,40 @@ def split(aw, e11, e12, e22, z1, z2, live1, live2, have, s1, s2, ratio, check, l
 
 
 @kernel
-def cover(adj, g, last, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
-          c11, u11, c12, u12, c22, u22, curved, z1, w1, z2, w2,
-          live, sigma, ratio, check, limit):
+def cover(
+    adj,
+    g,
+    last,
+    k0,
+    n,
+    two,
+    aid,
+    a0,
+    sa,
+    bid,
+    b0,
+    sb,
+    d1,
+    t1,
+    d2,
+    t2,
+    c11,
+    u11,
+    c12,
+    u12,
+    c22,
+    u22,
+    curved,
+    z1,
+    w1,
+    z2,
+    w2,
+    live,
+    sigma,
+    ratio,
+    check,
+    limit,
+):
     """Joint reverse sweep of adjoints and the sum merge, from node ``last`` down.
 
     Returns ``(status, k)``: ``k`` nodes remain, the last of which is the cause.
@@ -178,8 +233,21 @@ def cover(adj, g, last, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
                     e12 = abs(c12[u12 * k])
                     if e12 == 0:
                         r1, r2, status = split(
-                            abs(w), abs(c11[u11 * k]), e12, abs(c22[u22 * k]),
-                            0.0, 0.0, True, True, have, 0.0, 0.0, ratio, check, limit)
+                            abs(w),
+                            abs(c11[u11 * k]),
+                            e12,
+                            abs(c22[u22 * k]),
+                            0.0,
+                            0.0,
+                            True,
+                            True,
+                            have,
+                            0.0,
+                            0.0,
+                            ratio,
+                            check,
+                            limit,
+                        )
                     else:
                         la = True
                         lb = True
@@ -192,9 +260,21 @@ def cover(adj, g, last, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
                             s1 = sigma[ia] * 1.0
                             s2 = sigma[ib] * 1.0
                         r1, r2, status = split(
-                            abs(w), abs(c11[u11 * k]), e12, abs(c22[u22 * k]),
-                            abs(z1[w1 * k]), abs(z2[w2 * k]), la, lb, have, s1, s2,
-                            ratio, check, limit)
+                            abs(w),
+                            abs(c11[u11 * k]),
+                            e12,
+                            abs(c22[u22 * k]),
+                            abs(z1[w1 * k]),
+                            abs(z2[w2 * k]),
+                            la,
+                            lb,
+                            have,
+                            s1,
+                            s2,
+                            ratio,
+                            check,
+                            limit,
+                        )
                     if status != DONE:
                         return status, k + 1
                     g[ia] += r1
@@ -218,9 +298,35 @@ def cover(adj, g, last, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
 
 
 @kernel
-def weights(r1, r2, adj, k0, n, two, aid, a0, sa, bid, b0, sb,
-            c11, u11, c12, u12, c22, u22, z1, w1, z2, w2,
-            live, sigma, ratio, check, limit):
+def weights(
+    r1,
+    r2,
+    adj,
+    k0,
+    n,
+    two,
+    aid,
+    a0,
+    sa,
+    bid,
+    b0,
+    sb,
+    c11,
+    u11,
+    c12,
+    u12,
+    c22,
+    u22,
+    z1,
+    w1,
+    z2,
+    w2,
+    live,
+    sigma,
+    ratio,
+    check,
+    limit,
+):
     """Slot weights ``rho`` of every node; returns ``(status, k)`` as :func:`cover`."""
     ga = aid.size > 0
     gb = bid.size > 0
@@ -256,9 +362,21 @@ def weights(r1, r2, adj, k0, n, two, aid, a0, sa, bid, b0, sb,
                 s2 = sigma[ib] * 1.0
             e12 = abs(c12[u12 * k])
             p, q, status = split(
-                abs(w), abs(c11[u11 * k]), e12, abs(c22[u22 * k]),
-                abs(z1[w1 * k]), abs(z2[w2 * k]), la or e12 == 0, lb or e12 == 0,
-                have, s1, s2, ratio, check, limit)
+                abs(w),
+                abs(c11[u11 * k]),
+                e12,
+                abs(c22[u22 * k]),
+                abs(z1[w1 * k]),
+                abs(z2[w2 * k]),
+                la or e12 == 0,
+                lb or e12 == 0,
+                have,
+                s1,
+                s2,
+                ratio,
+                check,
+                limit,
+            )
             if status != DONE:
                 return status, k + 1
             r1[k] = p
@@ -267,8 +385,9 @@ def weights(r1, r2, adj, k0, n, two, aid, a0, sa, bid, b0, sb,
 
 
 @kernel
-def inject(g, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
-           r1, r2, group, want):
+def inject(
+    g, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, r1, r2, group, want
+):
     """Reverse sweep of one channel: ``g[p] += |d| g[node] + rho`` for one group."""
     ga = aid.size > 0
     gb = bid.size > 0
@@ -297,8 +416,28 @@ def inject(g, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2,
 
 
 @kernel
-def asks(k0, n, two, aid, a0, sa, bid, b0, sb,
-         c11, u11, c12, u12, c22, u22, z1, w1, z2, w2, ratio):
+def asks(
+    k0,
+    n,
+    two,
+    aid,
+    a0,
+    sa,
+    bid,
+    b0,
+    sb,
+    c11,
+    u11,
+    c12,
+    u12,
+    c22,
+    u22,
+    z1,
+    w1,
+    z2,
+    w2,
+    ratio,
+):
     """Whether some node of the block would ask for declared scales."""
     ga = aid.size > 0
     gb = bid.size > 0
@@ -308,8 +447,14 @@ def asks(k0, n, two, aid, a0, sa, bid, b0, sb,
             continue
         ia = aid[k] if ga else a0 + sa * k
         ib = bid[k] if gb else b0 + sb * k
-        if ia != ib and _needs(ratio, abs(c11[u11 * k]), e12, abs(c22[u22 * k]),
-                               abs(z1[w1 * k]), abs(z2[w2 * k])):
+        if ia != ib and _needs(
+            ratio,
+            abs(c11[u11 * k]),
+            e12,
+            abs(c22[u22 * k]),
+            abs(z1[w1 * k]),
+            abs(z2[w2 * k]),
+        ):
             return True
     return False
 

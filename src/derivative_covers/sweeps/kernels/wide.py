@@ -19,8 +19,9 @@ from .pair import DONE, NOT_FINITE, split
 
 
 @kernel
-def linear_adjoint(v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-                   coef, c0, c1, c2, ck, absolute):
+def linear_adjoint(
+    v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck, absolute
+):
     """Reverse sweep: ``v[parent] += coef * v[node]``."""
     gx = xid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
@@ -39,12 +40,15 @@ def linear_adjoint(v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
         else:
             for m in range(nk):
                 f = coef[c + m * ck]
-                v[xid[p + m * sk] if gx else p + m * sk] += (abs(f) if absolute else f) * w
+                v[xid[p + m * sk] if gx else p + m * sk] += (
+                    abs(f) if absolute else f
+                ) * w
 
 
 @kernel
-def linear_tangent(s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-                   coef, c0, c1, c2, ck, absolute):
+def linear_tangent(
+    s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck, absolute
+):
     """Forward sweep: ``s[node] = sum of coef * s[parent]``."""
     gx = xid.size > 0
     for o in range(n0 * n1 * n2):
@@ -62,8 +66,9 @@ def linear_tangent(s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
 
 
 @kernel
-def linear_alive(live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-                 coef, c0, c1, c2, ck):
+def linear_alive(
+    live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck
+):
     """Forward sweep of liveness."""
     gx = xid.size > 0
     for o in range(n0 * n1 * n2):
@@ -74,15 +79,19 @@ def linear_alive(live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
         c = i * c0 + j * c1 + h * c2
         on = 0
         for m in range(nk):
-            if coef[c + m * ck] != 0 and live[xid[p + m * sk] if gx else p + m * sk] != 0:
+            if (
+                coef[c + m * ck] != 0
+                and live[xid[p + m * sk] if gx else p + m * sk] != 0
+            ):
                 on = 1
                 break
         live[k0 + o] = on
 
 
 @kernel
-def linear_reach(mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-                 coef, c0, c1, c2, ck, structural):
+def linear_reach(
+    mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck, structural
+):
     """Reverse sweep of dependence."""
     gx = xid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
@@ -99,8 +108,31 @@ def linear_reach(mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
 
 
 @kernel
-def dot_adjoint(v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk,
-                xv, xo, yv, yo, absolute):
+def dot_adjoint(
+    v,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    absolute,
+):
     """Reverse sweep: each operand receives the other one's value times the adjoint."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -124,8 +156,31 @@ def dot_adjoint(v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1,
 
 
 @kernel
-def dot_tangent(s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk,
-                xv, xo, yv, yo, absolute):
+def dot_tangent(
+    s,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    absolute,
+):
     """Forward sweep."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -152,8 +207,33 @@ def dot_tangent(s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1,
 
 
 @kernel
-def dot_second(b, vbar, dot, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-               yid, y0, t0, t1, t2, tk, xv, xo, yv, yo, absolute):
+def dot_second(
+    b,
+    vbar,
+    dot,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    absolute,
+):
     """Reverse second-order sweep."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -183,9 +263,38 @@ def dot_second(b, vbar, dot, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
 
 
 @kernel
-def dot_cover(adj, g, last, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-              yid, y0, t0, t1, t2, tk, xv, xo, yv, yo, merge,
-              live, sigma, ratio, check, limit):
+def dot_cover(
+    adj,
+    g,
+    last,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    merge,
+    live,
+    sigma,
+    ratio,
+    check,
+    limit,
+):
     """Joint reverse sweep of adjoints and the sum merge, from node ``last`` down.
 
     Returns ``(status, k)``: ``k`` nodes remain, the last of which is the cause.
@@ -217,8 +326,21 @@ def dot_cover(adj, g, last, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
                 la = not watch or live[ix] != 0
                 lb = not watch or live[iy] != 0
                 r1, r2, status = split(
-                    aw, aw * 0, aw * 0 + 1, aw * 0, abs(xv[p + m * sk - xo]),
-                    abs(yv[q + m * tk - yo]), la, lb, False, 0.0, 0.0, ratio, check, limit)
+                    aw,
+                    aw * 0,
+                    aw * 0 + 1,
+                    aw * 0,
+                    abs(xv[p + m * sk - xo]),
+                    abs(yv[q + m * tk - yo]),
+                    la,
+                    lb,
+                    False,
+                    0.0,
+                    0.0,
+                    ratio,
+                    check,
+                    limit,
+                )
                 if status != DONE:
                     return status, o + 1
         for m in range(nk):
@@ -238,8 +360,21 @@ def dot_cover(adj, g, last, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
                         d1 = sigma[ix] * 1.0
                         d2 = sigma[iy] * 1.0
                     r1, r2, status = split(
-                        aw, aw * 0, aw * 0 + 1, aw * 0, abs(a), abs(b), la, lb,
-                        have, d1, d2, ratio, check, limit)
+                        aw,
+                        aw * 0,
+                        aw * 0 + 1,
+                        aw * 0,
+                        abs(a),
+                        abs(b),
+                        la,
+                        lb,
+                        have,
+                        d1,
+                        d2,
+                        ratio,
+                        check,
+                        limit,
+                    )
                     if status != DONE:
                         return status, o + 1
                     g[ix] += r1
@@ -256,9 +391,38 @@ def dot_cover(adj, g, last, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
 
 
 @kernel
-def dot_weights(r1, r2, adj, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-                yid, y0, t0, t1, t2, tk, xv, xo, yv, yo, merge,
-                live, sigma, ratio, check, limit):
+def dot_weights(
+    r1,
+    r2,
+    adj,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    merge,
+    live,
+    sigma,
+    ratio,
+    check,
+    limit,
+):
     """Slot weights of every pair, in C order over nodes and summands."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -293,8 +457,21 @@ def dot_weights(r1, r2, adj, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
                 d1 = sigma[ix] * 1.0
                 d2 = sigma[iy] * 1.0
             f, e, status = split(
-                aw, aw * 0, aw * 0 + 1, aw * 0, abs(xv[p + m * sk - xo]),
-                abs(yv[q + m * tk - yo]), la, lb, have, d1, d2, ratio, check, limit)
+                aw,
+                aw * 0,
+                aw * 0 + 1,
+                aw * 0,
+                abs(xv[p + m * sk - xo]),
+                abs(yv[q + m * tk - yo]),
+                la,
+                lb,
+                have,
+                d1,
+                d2,
+                ratio,
+                check,
+                limit,
+            )
             if status != DONE:
                 return status, o + 1
             r1[at] = f
@@ -303,8 +480,35 @@ def dot_weights(r1, r2, adj, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
 
 
 @kernel
-def dot_inject(g, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk,
-               xv, xo, yv, yo, merge, r1, r2, group, want):
+def dot_inject(
+    g,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    merge,
+    r1,
+    r2,
+    group,
+    want,
+):
     """Reverse sweep of one channel; a group a pair."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -332,8 +536,31 @@ def dot_inject(g, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, 
 
 
 @kernel
-def dot_asks(k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk,
-             xv, xo, yv, yo, merge, ratio):
+def dot_asks(
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    merge,
+    ratio,
+):
     """Whether some pair would ask for declared scales."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -356,8 +583,30 @@ def dot_asks(k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, t
 
 
 @kernel
-def dot_alive(live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1, t2, tk,
-              xv, xo, yv, yo):
+def dot_alive(
+    live,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+):
     """Forward sweep of liveness."""
     gx = xid.size > 0
     gy = yid.size > 0
@@ -380,8 +629,31 @@ def dot_alive(live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, yid, y0, t0, t1
 
 
 @kernel
-def dot_reach(mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk,
-              yid, y0, t0, t1, t2, tk, xv, xo, yv, yo, structural):
+def dot_reach(
+    mark,
+    k0,
+    n0,
+    n1,
+    n2,
+    nk,
+    xid,
+    x0,
+    s0,
+    s1,
+    s2,
+    sk,
+    yid,
+    y0,
+    t0,
+    t1,
+    t2,
+    tk,
+    xv,
+    xo,
+    yv,
+    yo,
+    structural,
+):
     """Reverse sweep of dependence."""
     gx = xid.size > 0
     gy = yid.size > 0

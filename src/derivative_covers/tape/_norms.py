@@ -1,0 +1,75 @@
+"""Norms: Euclidean ones are roots of sum-of-squares nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnsupportedOperationError
+from ._call import axes_of, extent
+from ._elementwise import root
+from ._protocol import as_array, implements
+from ._storage import constant
+from ._wide import contract, inner_product, settled
+
+__all__ = ["norm"]
+
+
+def _squared_norm(x: Any, axes: tuple[int, ...], r: Any) -> Any:
+    """Sum-of-squares nodes with values ``r``: inner products of lanes with themselves."""
+    if not x.depends:
+        return constant(x.tape, r)
+    k = extent(x.v.shape, axes)
+    last = range(-len(axes), 0)
+    moved = x.view(np.moveaxis(x.v, axes, last))
+    lanes = settled(moved).reshape(np.size(r), 1, k)
+    return contract(lanes, lanes.transpose(0, 2, 1), r)
+
+
+@implements(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Euclidean and Frobenius norms are roots of sum-of-squares nodes.
+
+    Raises:
+        UnsupportedOperationError: For norms by singular values.
+    """
+    a = as_array(x)
+    ndim = a.v.ndim
+    axes = axes_of(axis, ndim)
+    whole = axis is None and (
+        ord is None or (ord == 2 and ndim == 1) or (ord in ("f", "fro") and ndim == 2)
+    )
+    if whole:
+        flat = a.ravel(order="K")
+        square = flat.v.dot(flat.v)
+        found = inner_product(flat, flat, square)
+        r = root(_squared_norm(flat, (0,), square) if found is None else found)
+        return r if not keepdims else as_array(r).reshape((1,) * ndim)
+    if ord is None or (ord == 2 and len(axes) == 1) or ord in ("f", "fro"):
+        r = np.sum(a.v * a.v, axis=axes, keepdims=keepdims)
+        return root(_squared_norm(a, axes, r))
+    if len(axes) == 1:
+        return _vector_norm(a, ord, axes[0], keepdims)
+    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
+        row, column = axes if axis is None else (a % ndim for a in axis)
+        along, across = (row, column) if abs(ord) == 1 else (column, row)
+        sums = np.sum(np.abs(a), axis=along, keepdims=True)
+        r = (np.max if ord > 0 else np.min)(sums, axis=across, keepdims=True)
+        return r if keepdims else np.squeeze(r, axis=(row, column))
+    msg = (
+        f"np.linalg.norm with ord={ord!r} of an array of {ndim} dimensions has no rule "
+        "for recorded variables; vector norms and ord None, 'fro', 1, inf have."
+    )
+    raise UnsupportedOperationError(msg)
+
+
+def _vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+    size = np.abs(a)
+    if ord == 0:
+        return np.sum(a.v != 0.0, axis=axis, keepdims=keepdims).astype(a.v.dtype)
+    if ord == 1:
+        return np.sum(size, axis=axis, keepdims=keepdims)
+    if abs(ord) == np.inf:
+        return (np.max if ord > 0 else np.min)(size, axis=axis, keepdims=keepdims)
+    return np.sum(size**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
