@@ -52,8 +52,19 @@ def rosenbrock_loop_square(x: Any) -> Any:
     return rosenbrock_loop(x) ** 2
 
 
+def products(x: Any) -> Any:
+    """Products of different operands: every node but the sums takes a split."""
+    y = x[1:] * x[:-1]
+    return (y[2:] * y[:-2] * x[:-3] * y[1:-1]).sum()
+
+
+def quotients(x: Any) -> Any:
+    """Quotients, whose blocks have three second partials of full length."""
+    return (x[1:] / (1.0 + x[:-1] ** 2)).sum()
+
+
 def mixture(x: Any) -> Any:
-    """A program in which transcendental elementals do the work."""
+    """Transcendental elementals; a few products of tiny factors ask for scales."""
     y = np.exp(-(x**2)) * np.sin(x)
     return (np.log1p(y**2) + np.tanh(x) * y).sum()
 

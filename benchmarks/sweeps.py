@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import derivative_covers as dc
 
-from ._programs import mixture, point, rosenbrock, rosenbrock_loop
+from ._programs import (
+    mixture,
+    point,
+    products,
+    quotients,
+    rosenbrock,
+    rosenbrock_loop,
+)
 from ._report import Row
 from ._timing import interleaved, spread
 
@@ -28,10 +35,12 @@ def _calls(f: Callable[[Any], Any], n: int) -> tuple[int, list[Callable[[], Any]
 def rows(*, quick: bool) -> Iterator[Row]:
     """Cover sweeps in gradient sweeps, and how that ratio grows."""
     shrink = 10 if quick else 1
-    for what, f, n in (
-        ("rosenbrock on arrays", rosenbrock, 125_000),
-        ("rosenbrock as a loop", rosenbrock_loop, 125_000),
-        ("exp, sin, log1p, tanh on arrays", mixture, 100_000),
+    for what, f, n, target in (
+        ("rosenbrock on arrays", rosenbrock, 125_000, 4),
+        ("rosenbrock as a loop", rosenbrock_loop, 125_000, 4),
+        ("products on arrays", products, 125_000, None),
+        ("quotients on arrays", quotients, 200_000, None),
+        ("exp, sin, log1p, tanh on arrays", mixture, 100_000, None),
     ):
         nodes, calls = _calls(f, n // shrink)
         gradient, cover = interleaved(calls)
@@ -44,7 +53,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
             ITEM,
             f"cover / gradient, {what}",
             median(ratios),
-            target=4,
+            target=target,
             n=nodes,
             note=note,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,7 +272,7 @@ def natoms(tape: Tape) -> int:
     return sum(step.natoms() for step in lower(tape).steps)
 
 
-class LocalCovers:
+class LocalCovers(Sequence[Any]):
     """Slot weights of every node: a sequence by node id, built on demand."""
 
     def __init__(self, tape: Tape, program: Program, rho: list[Any]) -> None:
@@ -280,14 +281,21 @@ class LocalCovers:
     def __len__(self) -> int:
         return self._tape.nnodes
 
-    def __getitem__(self, k: int) -> Array | None:
+    @overload
+    def __getitem__(self, k: int) -> Array | None: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Array | None]: ...
+    def __getitem__(self, k: int | slice) -> Any:
+        if isinstance(k, slice):
+            return [self[j] for j in range(*k.indices(len(self)))]
         n = self._tape.nnodes
         if not -n <= k < n:
             msg = f"node {k} is not on this tape of {n} nodes."
             raise IndexError(msg)
         k %= n
         at = len(self._program.below(k)) - 1
-        return self._program.steps[at].rho_of(k, self._rho[at])
+        rho = self._program.steps[at].rho_of(k, self._rho[at])
+        return None if rho is None else rho[: self._tape.parents[k].size]
 
     def __repr__(self) -> str:
         return f"<local covers of {len(self)} nodes>"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copyreg
+from collections.abc import Callable
+
 from ..errors import UnsupportedOperationError
 from ._spec import Elemental
 
@@ -70,3 +73,11 @@ def by_ufunc(name: str) -> Elemental:
             "Rule(partials), source, ufuncs=(name,)))."
         )
         raise UnsupportedOperationError(msg) from None
+
+
+def _reduce(elemental: Elemental) -> tuple[Callable[[str], Elemental], tuple[str]]:
+    return by_name, (elemental.name,)
+
+
+# A tape refers to elementals by name when it is pickled or copied: rules are functions.
+copyreg.pickle(Elemental, _reduce)

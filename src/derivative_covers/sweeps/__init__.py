@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ._check import check_outputs, not_finite, reached
+from ._entrywise import Pair
+from ._explicit import Explicit
 from ._lower import Program, lower
 from ._passes import (
     adjoints,
@@ -16,7 +18,8 @@ from ._passes import (
     tangents,
 )
 from ._rows import hybrid_channels, quadrature_rows
-from ._steps import CoverState, Dot, Explicit, Linear, Pair, Step
+from ._step import CoverState, Step
+from ._wide import Dot, Linear
 
 __all__ = [
     "CoverState",

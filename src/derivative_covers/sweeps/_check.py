@@ -14,15 +14,15 @@ from ._lower import Program, lower
 __all__ = ["check_outputs", "not_finite", "reached"]
 
 
-def reached(program: Program, n: int, outs: Any, structural: bool) -> NDArray[np.uint8]:
+def reached(program: Program, n: int, outs: Any, mode: int) -> NDArray[np.uint8]:
     """One byte a node: whether one of the outputs depends on it.
 
-    ``structural`` also follows partials that are exactly zero.
+    Mode 0 follows first partials that are not exactly zero, 1 second partials too, 2 all.
     """
     mark = np.zeros(n, dtype=np.uint8)
     mark[outs] = 1
     for step in reversed(program.below(int(np.max(outs)))):
-        step.reach(mark, structural)
+        step.reach(mark, mode)
     return mark
 
 
@@ -42,7 +42,7 @@ def check_outputs(tape: Tape, outs: Any) -> Program:
         finite = bool(np.isfinite(tape.vals[outs]).all())
     if not program.marks and finite:
         return program
-    mark = reached(program, tape.nnodes, outs, structural=not finite)
+    mark = reached(program, tape.nnodes, outs, 1 if finite else 2)
     for start, bad in program.marks:
         hit = np.flatnonzero(bad & (mark[start : start + bad.size] != 0))
         if hit.size:
@@ -66,7 +66,7 @@ def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
 def not_finite(tape: Tape, outs: Any, what: str) -> DomainError:
     """The exception for a sweep whose result is not finite: names the first culprit."""
     program = lower(tape)
-    mark = reached(program, tape.nnodes, np.atleast_1d(outs), structural=False)
+    mark = reached(program, tape.nnodes, np.atleast_1d(outs), 1)
     for k in np.flatnonzero(mark):
         d = tape.ds[int(k)]
         c = tape.Cs[int(k)]

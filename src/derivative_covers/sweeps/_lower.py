@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from .. import tape as tp
 from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
 from ..tape import Tape
-from ._steps import Dot, Explicit, Leaves, Linear, Pair, Step
+from ._entrywise import Pair
+from ._explicit import Explicit
+from ._step import Leaves, Step
+from ._wide import Dot, Linear
 
 __all__ = ["Program", "lower"]
 
@@ -100,20 +103,24 @@ def _step(tape: Tape, block: tp.Block) -> Step:
     start, stop = block.start, block.stop
     if isinstance(block, (tp.Inputs, tp.Constants)):
         return Leaves(start, stop, isinstance(block, tp.Inputs))
-    if isinstance(block, tp.Linear):
-        ids = _NO_IDS if block.x.ids is None else block.x.ids
-        args = (start, *block.shape, ids, block.x.start, *block.x.strides, block.coef,
-                *block.coef_strides)  # fmt: skip
-        return Linear(start, stop, args, block.coef)
-    if isinstance(block, tp.Dot):
+    if isinstance(block, (tp.Linear, tp.Dot)):
+        shape = (start, *block.shape)
+        if isinstance(block, tp.Linear):
+            ids = _NO_IDS if block.x.ids is None else block.x.ids
+            return Linear(
+                shape, _walk(ids, block.x), (block.coef, 0, *block.coef_strides)
+            )
         xid, xv, xo = _values(tape, block.x)
         yid, yv, yo = _values(tape, block.y)
-        args = (start, *block.shape, xid, block.x.start, *block.x.strides,
-                yid, block.y.start, *block.y.strides, xv, xo, yv, yo)  # fmt: skip
-        return Dot(start, stop, args, block.merge, block.size * block.shape[3])
+        x, y = _walk(xid, block.x), _walk(yid, block.y)
+        return Dot(shape, x, y, (xv, xo, yv, yo), block.merge)
     if isinstance(block, tp.Node):
         return Explicit(tape, start, block.parents, block.d, block.curvature)
     return _pair(tape, block)
+
+
+def _walk(ids: Any, x: tp.Operand) -> Any:
+    return (ids, x.start, *x.strides)
 
 
 def _values(tape: Tape, x: tp.Operand) -> tuple[Array, Array, int]:

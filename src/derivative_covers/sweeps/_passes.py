@@ -11,8 +11,9 @@ from ..errors import CoverError, UnsupportedOperationError
 from ..local import ScaleSource, split_limit
 from ..tape import Tape, TapeSite
 from ._check import not_finite
+from ._explicit import Explicit
 from ._lower import Program
-from ._steps import NEEDS_SCALE, NOT_COVERED, CoverState, Explicit
+from ._step import NEEDS_SCALE, NOT_COVERED, CoverState
 
 __all__ = [
     "adjoints",

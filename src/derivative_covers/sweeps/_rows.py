@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tape import Tape
+from ._explicit import Explicit
 from ._load import rows as kernels
 from ._lower import Program
 from ._passes import adjoints, tangents
-from ._steps import Explicit, Step
+from ._step import Step
 
 __all__ = ["hybrid_channels", "quadrature_rows"]
 
@@ -130,8 +131,55 @@ def _needed(
     return need
 
 
+def _channel(
+    program: Program,
+    tape: Tape,
+    rho: list[Any],
+    out: int,
+    groups: dict[int, Array],
+    want: int,
+) -> Array:
+    """Sum merge of the atoms of one group: one reverse sweep."""
+    g = np.zeros(tape.nnodes, dtype=tape.dtype)
+    none = np.empty(0, dtype=np.int32)
+    steps = program.below(out)
+    for at in range(len(steps) - 1, -1, -1):
+        steps[at].inject(g, rho[at], groups.get(at, none), want)
+    return g[: tape.ninputs]
+
+
+def _references(total: Array) -> Array:
+    """A power of two of the size of each entry (1 for zero): squares are taken over it.
+
+    A cover may be as large as the square root of the largest number, or larger where the
+    other factor is small; its square need not be representable.
+    """
+    size = np.where((total > 0) & np.isfinite(total), total, 1)
+    exponent = np.clip(np.frexp(size)[1], -1000, 1000)
+    found: Array = np.ldexp(np.ones_like(total), exponent)
+    return found
+
+
+def _sum_merge(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
+    """Sum merge of all atoms from their slot weights."""
+    everything = {}
+    for at, step in enumerate(program.below(out)):
+        if isinstance(step, Explicit):
+            everything[at] = np.zeros(len(step.atoms()), dtype=np.int32)
+        elif rho[at] is not None:
+            everything[at] = np.zeros(rho[at][0].size, dtype=np.int32)
+    return _channel(program, tape, rho, out, everything, 0)
+
+
 def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
     """Quadrature merge of all atoms, over exact intermediate gradients."""
+    with np.errstate(all="ignore"):
+        return _quadrature(program, tape, rho, out)
+
+
+def _quadrature(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
+    reference = _references(_sum_merge(program, tape, rho, out))
+    inverse = 1 / reference
     atoms = _atoms(program, rho, out)
     extra = _explicit(program, rho, out)
     need = _needed(program, tape, atoms, extra)
@@ -143,7 +191,7 @@ def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> A
         dense = np.zeros(a.pa.size, dtype=np.uint8)
         serial = kernels().atom_rows(
             a.pa, a.pb, a.r1, a.r2, store.at, store.count, store.cols, store.vals,
-            h2, store.acc, store.stamp, dense, serial,
+            h2, inverse, store.acc, store.stamp, dense, serial,
         )  # fmt: skip
         for k in np.flatnonzero(dense):
             slots = np.array([a.pa[k], a.pb[k]])
@@ -156,10 +204,11 @@ def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> A
             for p, weight in zip(ids, r, strict=True):
                 if weight != 0:
                     u += weight * np.abs(_gradient_of(program, tape, store, int(p)))
+            u *= inverse
             h2 += u * u
     else:
-        _by_inputs(program, tape, pending, h2)
-    return np.sqrt(h2)
+        _by_inputs(program, tape, pending, h2, inverse)
+    return np.sqrt(h2) * reference
 
 
 def _gradient_of(program: Program, tape: Tape, store: _Rows, p: int) -> Array:
@@ -172,7 +221,11 @@ def _gradient_of(program: Program, tape: Tape, store: _Rows, p: int) -> Array:
 
 
 def _by_inputs(
-    program: Program, tape: Tape, pending: list[tuple[Array, Array]], h2: Array
+    program: Program,
+    tape: Tape,
+    pending: list[tuple[Array, Array]],
+    h2: Array,
+    inverse: Array,
 ) -> None:
     ptr = np.cumsum([0] + [ids.size for ids, _ in pending])[:-1]
     ids = np.concatenate([ids for ids, _ in pending])
@@ -181,7 +234,7 @@ def _by_inputs(
         e = np.zeros(tape.ninputs, dtype=tape.dtype)
         e[a] = 1
         s = tangents(program, tape, e)[ids]
-        u = np.add.reduceat(np.where(r != 0, r * np.abs(s), 0), ptr)
+        u = np.add.reduceat(np.where(r != 0, r * np.abs(s), 0), ptr) * inverse[a]
         h2[a] += np.sum(u * u)
 
 
@@ -192,17 +245,14 @@ def hybrid_channels(
     atoms = _atoms(program, rho, out)
     extra = _explicit(program, rho, out)
     groups, wide = _groups(program, tape, atoms, extra, ngroups)
-    h2 = np.zeros(tape.ninputs, dtype=tape.dtype)
-    none = np.empty(0, dtype=np.int32)
-    steps = program.below(out)
-    for want in range(ngroups):
-        g = np.zeros(tape.nnodes, dtype=tape.dtype)
-        with np.errstate(all="ignore"):
-            for at in range(len(steps) - 1, -1, -1):
-                steps[at].inject(g, rho[at], groups.get(at, wide.get(at, none)), want)
-        u = g[: tape.ninputs]
-        h2 += u * u
-    return np.sqrt(h2)
+    with np.errstate(all="ignore"):
+        reference = _references(_sum_merge(program, tape, rho, out))
+        inverse = 1 / reference
+        h2 = np.zeros(tape.ninputs, dtype=tape.dtype)
+        for want in range(ngroups):
+            u = _channel(program, tape, rho, out, {**groups, **wide}, want) * inverse
+            h2 += u * u
+        return np.sqrt(h2) * reference
 
 
 def _groups(

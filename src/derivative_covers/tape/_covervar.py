@@ -69,6 +69,9 @@ class CoverVar:
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
+    def __format__(self, spec: str) -> str:
+        return format(self.v, spec) if spec else str(self)
+
     # -- refusals ------------------------------------------------------------------
 
     def _refuse(self, what: str) -> NoReturn:

@@ -202,7 +202,7 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
         if name == "tie":
             msg = (
                 f"node {k}: the selected value {shown} is tied with another candidate "
-                "(max, min or sort), where the program has no derivative. Evaluate at a "
+                "(max, min, clip or sort), where the program has no derivative. Evaluate at a "
                 "point off the tie."
             )
         else:

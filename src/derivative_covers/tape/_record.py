@@ -37,6 +37,12 @@ def input_array(x0: Any) -> NDArray[Any]:
             "(derivative_covers.value(x))."
         )
         raise InputTypeError(msg)
+    if isinstance(x0, (np.ma.MaskedArray, np.matrix)):
+        msg = (
+            f"x0 is a {type(x0).__name__}, whose rules differ from an array's; pass "
+            "numpy.asarray(x0), or the filled data of a masked array."
+        )
+        raise InputTypeError(msg)
     try:
         x = np.asarray(x0)
     except ValueError as error:

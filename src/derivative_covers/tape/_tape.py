@@ -187,6 +187,15 @@ class Tape:
         self.put = _refuse_finished
         self.next = _refuse_finished
 
+    def __getstate__(self) -> dict[str, Any]:
+        if not self.finished:
+            msg = (
+                "a tape that is still recording cannot be copied or pickled; return from "
+                "the recorded function first."
+            )
+            raise TapeError(msg)
+        return {**self.__dict__, "cache": {}}
+
     # -- reading -----------------------------------------------------------------
 
     @property

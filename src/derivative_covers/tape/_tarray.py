@@ -69,9 +69,9 @@ class TArray(ArrayBase):
         return np.imag(self)
 
     @property
-    def flat(self) -> Iterator[TVar]:
-        """Iterator over the entries in C order."""
-        return iter(self.ravel())
+    def flat(self) -> Flat:
+        """The entries in C order: indexable, assignable, iterable."""
+        return Flat(self)
 
     def __len__(self) -> int:
         return len(self.v)
@@ -306,6 +306,12 @@ class TArray(ArrayBase):
     def __rfloordiv__(self, other: Any) -> Any:
         return np.floor_divide(other, self)
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def __pow__(self, other: Any) -> Any:
         if isinstance(other, (int, float)):
             special = _POWERS.get(other)
@@ -431,6 +437,30 @@ class TArray(ArrayBase):
     def __repr__(self) -> str:
         body = np.array2string(self.v, separator=", ", prefix="TArray(")
         return f"TArray({body}, dtype={self.v.dtype})"
+
+
+class Flat:
+    """The entries of an array in C order, as ``numpy.ndarray.flat`` gives them."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: TArray) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return self._array.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._array.ravel())
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self._array.ravel()[plain_index(key)]
+        return found.copy() if isinstance(found, TArray) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        array = self._array
+        picked = np.arange(array.size)[plain_index(key)]
+        array[np.unravel_index(picked, array.shape)] = value
 
 
 _new = object.__new__

@@ -24,8 +24,10 @@ DONE, NEEDS_SCALE, NOT_FINITE, NOT_COVERED = 0, 1, 2, 3
 
 
 @kernel
-def adjoint(v, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, absolute):
+def adjoint(v, topo, first, absolute):
     """Reverse sweep of one block: ``v[parent] += d * v[node]``."""
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
     ga = aid.size > 0
     gb = bid.size > 0
     for k in range(n - 1, -1, -1):
@@ -45,15 +47,18 @@ def adjoint(v, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, absolute):
 
 
 @kernel
-def tangent(s, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, absolute):
+def tangent(s, topo, first, absolute):
     """Forward sweep of one block: ``s[node] = sum of d * s[parent]``."""
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
     ga = aid.size > 0
     gb = bid.size > 0
+    zero = s.dtype.type(0)
     for k in range(n):
         ia = aid[k] if ga else a0 + sa * k
         p = d1[t1 * k]
         x = s[ia]
-        t = x * 0
+        t = zero
         if two:
             ib = bid[k] if gb else b0 + sb * k
             q = d2[t2 * k]
@@ -69,35 +74,14 @@ def tangent(s, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, absolute):
 
 
 @kernel
-def second(
-    b,
-    vbar,
-    dot,
-    k0,
-    n,
-    two,
-    aid,
-    a0,
-    sa,
-    bid,
-    b0,
-    sb,
-    d1,
-    t1,
-    d2,
-    t2,
-    c11,
-    u11,
-    c12,
-    u12,
-    c22,
-    u22,
-    curved,
-    absolute,
-):
+def second(b, vbar, dot, topo, first, twice, curved, absolute):
     """Reverse second-order sweep: ``b[p_i] += d_i b[node] + vbar[node] C_ij dot[p_j]``."""
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
+    c11, u11, c12, u12, c22, u22 = twice
     ga = aid.size > 0
     gb = bid.size > 0
+    zero = b.dtype.type(0)
     for k in range(n - 1, -1, -1):
         w = b[k0 + k]
         av = vbar[k0 + k]
@@ -106,7 +90,7 @@ def second(
         ia = aid[k] if ga else a0 + sa * k
         ib = ia
         p = d1[t1 * k]
-        q = p * 0
+        q = zero
         if two:
             ib = bid[k] if gb else b0 + sb * k
             q = d2[t2 * k]
@@ -123,7 +107,7 @@ def second(
             x = dot[ia]
             if ia == ib:
                 if two:
-                    e11 = e11 + 2 * e12 + e22
+                    e11 = e11 + (e12 + e12) + e22
                 if x != 0 and e11 != 0:
                     b[ia] += av * ((abs(e11) if absolute else e11) * x)
             else:
@@ -141,17 +125,19 @@ def second(
 
 
 @kernel
-def split(aw, e11, e12, e22, z1, z2, live1, live2, have, s1, s2, ratio, check, limit):
+def split(
+    zero, aw, e11, e12, e22, z1, z2, live1, live2, have, s1, s2, ratio, check, limit
+):
     """Local cover of one block; gives ``(rho1, rho2, status)``."""
     if not live1:
-        e11 = e11 * 0
-        e12 = e12 * 0
+        e11 = zero
+        e12 = zero
     if not live2:
-        e22 = e22 * 0
-        e12 = e12 * 0
-    f11 = aw * e11 if e11 != 0 else aw * 0
-    f12 = aw * e12 if e12 != 0 else aw * 0
-    f22 = aw * e22 if e22 != 0 else aw * 0
+        e22 = zero
+        e12 = zero
+    f11 = aw * e11 if e11 != 0 else zero
+    f12 = aw * e12 if e12 != 0 else zero
+    f22 = aw * e22 if e22 != 0 else zero
     if not (f11 < math.inf and f12 < math.inf and f22 < math.inf):
         return f11, f22, NOT_FINITE
     if e12 == 0:
@@ -167,47 +153,20 @@ def split(aw, e11, e12, e22, z1, z2, live1, live2, have, s1, s2, ratio, check, l
 
 
 @kernel
-def cover(
-    adj,
-    g,
-    last,
-    k0,
-    n,
-    two,
-    aid,
-    a0,
-    sa,
-    bid,
-    b0,
-    sb,
-    d1,
-    t1,
-    d2,
-    t2,
-    c11,
-    u11,
-    c12,
-    u12,
-    c22,
-    u22,
-    curved,
-    z1,
-    w1,
-    z2,
-    w2,
-    live,
-    sigma,
-    ratio,
-    check,
-    limit,
-):
+def cover(adj, g, last, topo, first, twice, curved, refs, options):
     """Joint reverse sweep of adjoints and the sum merge, from node ``last`` down.
 
     Returns ``(status, k)``: ``k`` nodes remain, the last of which is the cause.
     """
+    k0, _, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
+    c11, u11, c12, u12, c22, u22 = twice
+    z1, w1, z2, w2 = refs
+    live, sigma, ratio, check, limit = options
     ga = aid.size > 0
     gb = bid.size > 0
     watch = live.size > 0
+    zero = adj.dtype.type(0)
     have = sigma.size > 0
     for k in range(last - 1, -1, -1):
         w = adj[k0 + k]
@@ -222,7 +181,7 @@ def cover(
             if ia == ib:
                 p = p + q
                 if curved and w != 0:
-                    e = abs(c11[u11 * k] + 2 * c12[u12 * k] + c22[u22 * k])
+                    e = abs(c11[u11 * k] + (c12[u12 * k] + c12[u12 * k]) + c22[u22 * k])
                     if e != 0:
                         r = abs(w) * e
                         if not r < math.inf:
@@ -233,6 +192,7 @@ def cover(
                     e12 = abs(c12[u12 * k])
                     if e12 == 0:
                         r1, r2, status = split(
+                            zero,
                             abs(w),
                             abs(c11[u11 * k]),
                             e12,
@@ -260,6 +220,7 @@ def cover(
                             s1 = sigma[ia] * 1.0
                             s2 = sigma[ib] * 1.0
                         r1, r2, status = split(
+                            zero,
                             abs(w),
                             abs(c11[u11 * k]),
                             e12,
@@ -298,39 +259,16 @@ def cover(
 
 
 @kernel
-def weights(
-    r1,
-    r2,
-    adj,
-    k0,
-    n,
-    two,
-    aid,
-    a0,
-    sa,
-    bid,
-    b0,
-    sb,
-    c11,
-    u11,
-    c12,
-    u12,
-    c22,
-    u22,
-    z1,
-    w1,
-    z2,
-    w2,
-    live,
-    sigma,
-    ratio,
-    check,
-    limit,
-):
+def weights(r1, r2, adj, topo, twice, refs, options):
     """Slot weights ``rho`` of every node; returns ``(status, k)`` as :func:`cover`."""
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    c11, u11, c12, u12, c22, u22 = twice
+    z1, w1, z2, w2 = refs
+    live, sigma, ratio, check, limit = options
     ga = aid.size > 0
     gb = bid.size > 0
     watch = live.size > 0
+    zero = adj.dtype.type(0)
     have = sigma.size > 0
     for k in range(n):
         r1[k] = 0
@@ -343,7 +281,7 @@ def weights(
         if two:
             ib = bid[k] if gb else b0 + sb * k
         if ia == ib:
-            e = abs(c11[u11 * k] + 2 * c12[u12 * k] + c22[u22 * k])
+            e = abs(c11[u11 * k] + (c12[u12 * k] + c12[u12 * k]) + c22[u22 * k])
             if e != 0:
                 r = abs(w) * e
                 if not r < math.inf:
@@ -362,6 +300,7 @@ def weights(
                 s2 = sigma[ib] * 1.0
             e12 = abs(c12[u12 * k])
             p, q, status = split(
+                zero,
                 abs(w),
                 abs(c11[u11 * k]),
                 e12,
@@ -385,10 +324,10 @@ def weights(
 
 
 @kernel
-def inject(
-    g, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, r1, r2, group, want
-):
+def inject(g, topo, first, r1, r2, group, want):
     """Reverse sweep of one channel: ``g[p] += |d| g[node] + rho`` for one group."""
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
     ga = aid.size > 0
     gb = bid.size > 0
     curved = r1.size > 0
@@ -416,29 +355,11 @@ def inject(
 
 
 @kernel
-def asks(
-    k0,
-    n,
-    two,
-    aid,
-    a0,
-    sa,
-    bid,
-    b0,
-    sb,
-    c11,
-    u11,
-    c12,
-    u12,
-    c22,
-    u22,
-    z1,
-    w1,
-    z2,
-    w2,
-    ratio,
-):
+def asks(topo, twice, refs, ratio):
     """Whether some node of the block would ask for declared scales."""
+    _, n, _, aid, a0, sa, bid, b0, sb = topo
+    c11, u11, c12, u12, c22, u22 = twice
+    z1, w1, z2, w2 = refs
     ga = aid.size > 0
     gb = bid.size > 0
     for k in range(n):
@@ -460,8 +381,10 @@ def asks(
 
 
 @kernel
-def alive(live, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2):
+def alive(live, topo, first):
     """Forward sweep of one byte a node: whether the gradient is not exactly zero."""
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
     ga = aid.size > 0
     gb = bid.size > 0
     for k in range(n):
@@ -480,16 +403,25 @@ def alive(live, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2):
 
 
 @kernel
-def reach(mark, k0, n, two, aid, a0, sa, bid, b0, sb, d1, t1, d2, t2, structural):
-    """Reverse sweep of one byte a node: whether the outputs depend on it."""
+def reach(mark, topo, first, twice, mode):
+    """Reverse sweep of one byte a node: whether the outputs depend on it.
+
+    ``mode`` 0 follows nonzero first partials, 1 nonzero second partials too, 2 all.
+    """
+    k0, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
+    c11, u11, c12, u12, c22, u22 = twice
     ga = aid.size > 0
     gb = bid.size > 0
     for k in range(n - 1, -1, -1):
         if mark[k0 + k] == 0:
             continue
-        if structural or d1[t1 * k] != 0:
+        cross = mode == 1 and c12[u12 * k] != 0
+        if cross or mode == 2 or d1[t1 * k] != 0 or (mode == 1 and c11[u11 * k] != 0):
             mark[aid[k] if ga else a0 + sa * k] = 1
-        if two and (structural or d2[t2 * k] != 0):
+        if two and (
+            cross or mode == 2 or d2[t2 * k] != 0 or (mode == 1 and c22[u22 * k] != 0)
+        ):
             mark[bid[k] if gb else b0 + sb * k] = 1
 
 

@@ -65,11 +65,14 @@ def csr_rows(k0, n, ptr, ids, d, need, at, count, cols, vals, used, cap, acc, st
 
 
 @kernel
-def atom_rows(pa, pb, r1, r2, at, count, cols, vals, h2, acc, stamp, dense, serial):
-    """Add the squares of the atoms ``r1 |row pa| + r2 |row pb|`` to ``h2``.
+def atom_rows(
+    pa, pb, r1, r2, at, count, cols, vals, h2, inverse, acc, stamp, dense, serial
+):
+    """Add the squares of the atoms ``inverse (r1 |row pa| + r2 |row pb|)`` to ``h2``.
 
     ``dense[k]`` is set for an atom that needs a row that is not stored.
     """
+    zero = r1.dtype.type(0)
     for k in range(pa.size):
         x = r1[k]
         y = r2[k]
@@ -77,29 +80,29 @@ def atom_rows(pa, pb, r1, r2, at, count, cols, vals, h2, acc, stamp, dense, seri
         q = pb[k]
         if p == q:
             x = x + y
-            y = y * 0
+            y = zero
         if (x != 0 and count[p] < 0) or (y != 0 and count[q] < 0):
             dense[k] = 1
             continue
         if y == 0:
             if x != 0:
                 for e in range(at[p], at[p] + count[p]):
-                    u = x * abs(vals[e])
+                    u = x * abs(vals[e]) * inverse[cols[e]]
                     h2[cols[e]] += u * u
             continue
         if x == 0:
             for e in range(at[q], at[q] + count[q]):
-                u = y * abs(vals[e])
+                u = y * abs(vals[e]) * inverse[cols[e]]
                 h2[cols[e]] += u * u
             continue
         serial -= 1
         for e in range(at[p], at[p] + count[p]):
             c = cols[e]
             stamp[c] = serial
-            acc[c] = x * abs(vals[e])
+            acc[c] = x * abs(vals[e]) * inverse[c]
         for e in range(at[q], at[q] + count[q]):
             c = cols[e]
-            u = y * abs(vals[e])
+            u = y * abs(vals[e]) * inverse[c]
             if stamp[c] == serial:
                 u = u + acc[c]
                 stamp[c] = -1

@@ -1,11 +1,12 @@
 """Kernels of wide nodes: linear nodes and inner products.
 
-Legend: nodes run in C order over ``(n0, n1, n2)`` from ``k0``; their summands over
-``nk``. Summand ``(i, j, h, m)`` sits at ``x0 + i*s0 + j*s1 + h*s2 + m*sk``, which is its
-node, or the position of its node in ``xid`` where that is not empty. Its coefficient
-sits at ``i*c0 + j*c1 + h*c2 + m*ck`` of ``coef``. Inner products have a second operand
-with strides ``t`` and the operands' values ``xv``, ``yv`` at position minus ``xo``,
-``yo``. The zero rule holds as in the entrywise kernels.
+Legend: ``shape`` is ``(k0, n0, n1, n2, nk)``: nodes run in C order over ``(n0, n1, n2)``
+from ``k0``, their summands over ``nk``. A walk is ``(array, start, s0, s1, s2, sk)``:
+summand ``m`` of node ``(i, j, h)`` sits at ``start + i*s0 + j*s1 + h*s2 + m*sk``, which is
+its node, or the position of its node in the array of ids where that is not empty; for
+coefficients, the position in the array of coefficients. ``held`` is ``(xv, xo, yv, yo)``:
+the operands' values at position minus ``xo``, ``yo``. The zero rule holds as in the
+entrywise kernels.
 """
 
 from __future__ import annotations
@@ -19,132 +20,109 @@ from .pair import DONE, NOT_FINITE, split
 
 
 @kernel
-def linear_adjoint(
-    v, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck, absolute
-):
+def first(walk, shape, o):
+    """Position of the first summand of node ``o``."""
+    n1 = shape[2]
+    n2 = shape[3]
+    h = o % n2
+    j = (o // n2) % n1
+    i = o // (n2 * n1)
+    return walk[1] + i * walk[2] + j * walk[3] + h * walk[4]
+
+
+@kernel
+def linear_adjoint(v, shape, x, coef, absolute):
     """Reverse sweep: ``v[parent] += coef * v[node]``."""
-    gx = xid.size > 0
+    k0, n0, n1, n2, nk = shape
+    ids, sk = x[0], x[5]
+    weights, ck = coef[0], coef[5]
+    given = ids.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         w = v[k0 + o]
         if w == 0:
             continue
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        c = i * c0 + j * c1 + h * c2
+        p = first(x, shape, o)
+        c = first(coef, shape, o)
         if ck == 0:
-            t = (abs(coef[c]) if absolute else coef[c]) * w
+            t = (abs(weights[c]) if absolute else weights[c]) * w
             for m in range(nk):
-                v[xid[p + m * sk] if gx else p + m * sk] += t
+                v[ids[p + m * sk] if given else p + m * sk] += t
         else:
             for m in range(nk):
-                f = coef[c + m * ck]
-                v[xid[p + m * sk] if gx else p + m * sk] += (
-                    abs(f) if absolute else f
-                ) * w
+                f = weights[c + m * ck]
+                at = ids[p + m * sk] if given else p + m * sk
+                v[at] += (abs(f) if absolute else f) * w
 
 
 @kernel
-def linear_tangent(
-    s, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck, absolute
-):
+def linear_tangent(s, shape, x, coef, absolute):
     """Forward sweep: ``s[node] = sum of coef * s[parent]``."""
-    gx = xid.size > 0
+    k0, n0, n1, n2, nk = shape
+    ids, sk = x[0], x[5]
+    weights, ck = coef[0], coef[5]
+    given = ids.size > 0
     for o in range(n0 * n1 * n2):
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        c = i * c0 + j * c1 + h * c2
-        t = s[k0] * 0
+        p = first(x, shape, o)
+        c = first(coef, shape, o)
+        t = s.dtype.type(0)
         for m in range(nk):
-            x = s[xid[p + m * sk] if gx else p + m * sk]
-            f = coef[c + m * ck]
-            t += (abs(f) if absolute else f) * x
+            f = weights[c + m * ck]
+            e = s[ids[p + m * sk] if given else p + m * sk]
+            t += (abs(f) if absolute else f) * e
         s[k0 + o] = t
 
 
 @kernel
-def linear_alive(
-    live, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck
-):
+def linear_alive(live, shape, x, coef):
     """Forward sweep of liveness."""
-    gx = xid.size > 0
+    k0, n0, n1, n2, nk = shape
+    ids, sk = x[0], x[5]
+    weights, ck = coef[0], coef[5]
+    given = ids.size > 0
     for o in range(n0 * n1 * n2):
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        c = i * c0 + j * c1 + h * c2
+        p = first(x, shape, o)
+        c = first(coef, shape, o)
         on = 0
         for m in range(nk):
-            if (
-                coef[c + m * ck] != 0
-                and live[xid[p + m * sk] if gx else p + m * sk] != 0
-            ):
+            at = ids[p + m * sk] if given else p + m * sk
+            if weights[c + m * ck] != 0 and live[at] != 0:
                 on = 1
                 break
         live[k0 + o] = on
 
 
 @kernel
-def linear_reach(
-    mark, k0, n0, n1, n2, nk, xid, x0, s0, s1, s2, sk, coef, c0, c1, c2, ck, structural
-):
-    """Reverse sweep of dependence."""
-    gx = xid.size > 0
+def linear_reach(mark, shape, x, coef, mode):
+    """Reverse sweep of dependence: mode 2 follows zero coefficients too."""
+    k0, n0, n1, n2, nk = shape
+    ids, sk = x[0], x[5]
+    weights, ck = coef[0], coef[5]
+    given = ids.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         if mark[k0 + o] == 0:
             continue
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        c = i * c0 + j * c1 + h * c2
+        p = first(x, shape, o)
+        c = first(coef, shape, o)
         for m in range(nk):
-            if structural or coef[c + m * ck] != 0:
-                mark[xid[p + m * sk] if gx else p + m * sk] = 1
+            if mode == 2 or weights[c + m * ck] != 0:
+                mark[ids[p + m * sk] if given else p + m * sk] = 1
 
 
 @kernel
-def dot_adjoint(
-    v,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    absolute,
-):
+def dot_adjoint(v, shape, x, y, held, absolute):
     """Reverse sweep: each operand receives the other one's value times the adjoint."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         w = v[k0 + o]
         if w == 0:
             continue
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         for m in range(nk):
             a = xv[p + m * sk - xo]
             b = yv[q + m * tk - yo]
@@ -156,85 +134,40 @@ def dot_adjoint(
 
 
 @kernel
-def dot_tangent(
-    s,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    absolute,
-):
+def dot_tangent(s, shape, x, y, held, absolute):
     """Forward sweep."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2):
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
-        t = s[k0] * 0
+        p = first(x, shape, o)
+        q = first(y, shape, o)
+        t = s.dtype.type(0)
         for m in range(nk):
             a = xv[p + m * sk - xo]
             b = yv[q + m * tk - yo]
             if absolute:
                 a = abs(a)
                 b = abs(b)
-            x = s[xid[p + m * sk] if gx else p + m * sk]
-            y = s[yid[q + m * tk] if gy else q + m * tk]
-            if x != 0:
-                t += b * x
-            if y != 0:
-                t += a * y
+            e = s[xid[p + m * sk] if gx else p + m * sk]
+            f = s[yid[q + m * tk] if gy else q + m * tk]
+            if e != 0:
+                t += b * e
+            if f != 0:
+                t += a * f
         s[k0 + o] = t
 
 
 @kernel
-def dot_second(
-    b,
-    vbar,
-    dot,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    absolute,
-):
+def dot_second(b, vbar, dot, shape, x, y, held, absolute):
     """Reverse second-order sweep."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
@@ -242,11 +175,8 @@ def dot_second(
         av = vbar[k0 + o]
         if w == 0 and av == 0:
             continue
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
@@ -256,53 +186,61 @@ def dot_second(
                 b[ix] += (abs(e) if absolute else e) * w
                 b[iy] += (abs(f) if absolute else f) * w
             if av != 0:
-                x = dot[ix]
-                y = dot[iy]
-                b[ix] += av * y
-                b[iy] += av * x
+                r = dot[ix]
+                t = dot[iy]
+                b[ix] += av * t
+                b[iy] += av * r
 
 
 @kernel
-def dot_cover(
-    adj,
-    g,
-    last,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    merge,
-    live,
-    sigma,
-    ratio,
-    check,
-    limit,
-):
+def pair_split(zero, one, aw, a, b, ix, iy, options):
+    """Local cover of one pair, whose second partial is 1."""
+    live, sigma, ratio, check, limit = options
+    la = True
+    lb = True
+    if live.size > 0:
+        la = live[ix] != 0
+        lb = live[iy] != 0
+    have = sigma.size > 0
+    s1 = 0.0
+    s2 = 0.0
+    if have:
+        s1 = sigma[ix] * 1.0
+        s2 = sigma[iy] * 1.0
+    return split(
+        zero,
+        aw,
+        zero,
+        one,
+        zero,
+        abs(a),
+        abs(b),
+        la,
+        lb,
+        have,
+        s1,
+        s2,
+        ratio,
+        check,
+        limit,
+    )
+
+
+@kernel
+def dot_cover(adj, g, last, shape, x, y, held, merge, options):
     """Joint reverse sweep of adjoints and the sum merge, from node ``last`` down.
 
     Returns ``(status, k)``: ``k`` nodes remain, the last of which is the cause.
     """
+    k0, nk = shape[0], shape[4]
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
-    watch = live.size > 0
-    have = sigma.size > 0
+    have = options[1].size > 0
+    zero = adj.dtype.type(0)
+    one = adj.dtype.type(1)
     for o in range(last - 1, -1, -1):
         w = adj[k0 + o]
         gk = g[k0 + o]
@@ -311,11 +249,8 @@ def dot_cover(
         aw = abs(w)
         if not aw < math.inf:
             return NOT_FINITE, o + 1
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         if w != 0 and not have:
             # A node is all or nothing, so that it can be taken up again.
             for m in range(nk):
@@ -323,24 +258,9 @@ def dot_cover(
                 iy = yid[q + m * tk] if gy else q + m * tk
                 if merge and ix == iy:
                     continue
-                la = not watch or live[ix] != 0
-                lb = not watch or live[iy] != 0
-                r1, r2, status = split(
-                    aw,
-                    aw * 0,
-                    aw * 0 + 1,
-                    aw * 0,
-                    abs(xv[p + m * sk - xo]),
-                    abs(yv[q + m * tk - yo]),
-                    la,
-                    lb,
-                    False,
-                    0.0,
-                    0.0,
-                    ratio,
-                    check,
-                    limit,
-                )
+                a = xv[p + m * sk - xo]
+                b = yv[q + m * tk - yo]
+                _, _, status = pair_split(zero, one, aw, a, b, ix, iy, options)
                 if status != DONE:
                     return status, o + 1
         for m in range(nk):
@@ -348,33 +268,12 @@ def dot_cover(
             iy = yid[q + m * tk] if gy else q + m * tk
             a = xv[p + m * sk - xo]
             b = yv[q + m * tk - yo]
+            same = merge and ix == iy
             if w != 0:
-                if merge and ix == iy:
-                    g[ix] += np.sqrt(2 * aw)
+                if same:
+                    g[ix] += np.sqrt(aw + aw)
                 else:
-                    la = not watch or live[ix] != 0
-                    lb = not watch or live[iy] != 0
-                    d1 = 0.0
-                    d2 = 0.0
-                    if have:
-                        d1 = sigma[ix] * 1.0
-                        d2 = sigma[iy] * 1.0
-                    r1, r2, status = split(
-                        aw,
-                        aw * 0,
-                        aw * 0 + 1,
-                        aw * 0,
-                        abs(a),
-                        abs(b),
-                        la,
-                        lb,
-                        have,
-                        d1,
-                        d2,
-                        ratio,
-                        check,
-                        limit,
-                    )
+                    r1, r2, status = pair_split(zero, one, aw, a, b, ix, iy, options)
                     if status != DONE:
                         return status, o + 1
                     g[ix] += r1
@@ -382,7 +281,7 @@ def dot_cover(
                 adj[ix] += b * w
                 adj[iy] += a * w
             if gk != 0:
-                if merge and ix == iy:
+                if same:
                     g[ix] += abs(a + b) * gk
                 else:
                     g[ix] += abs(b) * gk
@@ -391,53 +290,23 @@ def dot_cover(
 
 
 @kernel
-def dot_weights(
-    r1,
-    r2,
-    adj,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    merge,
-    live,
-    sigma,
-    ratio,
-    check,
-    limit,
-):
+def dot_weights(r1, r2, adj, shape, x, y, held, merge, options):
     """Slot weights of every pair, in C order over nodes and summands."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
-    watch = live.size > 0
-    have = sigma.size > 0
+    zero = adj.dtype.type(0)
+    one = adj.dtype.type(1)
     for o in range(n0 * n1 * n2):
         w = adj[k0 + o]
         aw = abs(w)
         if not aw < math.inf:
             return NOT_FINITE, o + 1
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         for m in range(nk):
             at = o * nk + m
             r1[at] = 0
@@ -447,31 +316,11 @@ def dot_weights(
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
             if merge and ix == iy:
-                r1[at] = np.sqrt(2 * aw)
+                r1[at] = np.sqrt(aw + aw)
                 continue
-            la = not watch or live[ix] != 0
-            lb = not watch or live[iy] != 0
-            d1 = 0.0
-            d2 = 0.0
-            if have:
-                d1 = sigma[ix] * 1.0
-                d2 = sigma[iy] * 1.0
-            f, e, status = split(
-                aw,
-                aw * 0,
-                aw * 0 + 1,
-                aw * 0,
-                abs(xv[p + m * sk - xo]),
-                abs(yv[q + m * tk - yo]),
-                la,
-                lb,
-                have,
-                d1,
-                d2,
-                ratio,
-                check,
-                limit,
-            )
+            a = xv[p + m * sk - xo]
+            b = yv[q + m * tk - yo]
+            f, e, status = pair_split(zero, one, aw, a, b, ix, iy, options)
             if status != DONE:
                 return status, o + 1
             r1[at] = f
@@ -480,45 +329,18 @@ def dot_weights(
 
 
 @kernel
-def dot_inject(
-    g,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    merge,
-    r1,
-    r2,
-    group,
-    want,
-):
+def dot_inject(g, shape, x, y, held, merge, r1, r2, group, want):
     """Reverse sweep of one channel; a group a pair."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         w = g[k0 + o]
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
@@ -536,40 +358,17 @@ def dot_inject(
 
 
 @kernel
-def dot_asks(
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    merge,
-    ratio,
-):
+def dot_asks(shape, x, y, held, merge, ratio):
     """Whether some pair would ask for declared scales."""
+    _, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2):
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
@@ -583,90 +382,45 @@ def dot_asks(
 
 
 @kernel
-def dot_alive(
-    live,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-):
+def dot_alive(live, shape, x, y, held):
     """Forward sweep of liveness."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2):
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         on = 0
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
-            if (live[ix] != 0 and yv[q + m * tk - yo] != 0) or (
-                live[iy] != 0 and xv[p + m * sk - xo] != 0
-            ):
+            a = xv[p + m * sk - xo]
+            b = yv[q + m * tk - yo]
+            if (live[ix] != 0 and b != 0) or (live[iy] != 0 and a != 0):
                 on = 1
                 break
         live[k0 + o] = on
 
 
 @kernel
-def dot_reach(
-    mark,
-    k0,
-    n0,
-    n1,
-    n2,
-    nk,
-    xid,
-    x0,
-    s0,
-    s1,
-    s2,
-    sk,
-    yid,
-    y0,
-    t0,
-    t1,
-    t2,
-    tk,
-    xv,
-    xo,
-    yv,
-    yo,
-    structural,
-):
-    """Reverse sweep of dependence."""
+def dot_reach(mark, shape, x, y, held, mode):
+    """Reverse sweep of dependence: a product has second partials to every slot."""
+    k0, n0, n1, n2, nk = shape
+    xid, sk = x[0], x[5]
+    yid, tk = y[0], y[5]
+    xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
     for o in range(n0 * n1 * n2 - 1, -1, -1):
         if mark[k0 + o] == 0:
             continue
-        h = o % n2
-        j = (o // n2) % n1
-        i = o // (n2 * n1)
-        p = x0 + i * s0 + j * s1 + h * s2
-        q = y0 + i * t0 + j * t1 + h * t2
+        p = first(x, shape, o)
+        q = first(y, shape, o)
         for m in range(nk):
-            if structural or yv[q + m * tk - yo] != 0:
+            if mode > 0 or yv[q + m * tk - yo] != 0:
                 mark[xid[p + m * sk] if gx else p + m * sk] = 1
-            if structural or xv[p + m * sk - xo] != 0:
+            if mode > 0 or xv[p + m * sk - xo] != 0:
                 mark[yid[q + m * tk] if gy else q + m * tk] = 1

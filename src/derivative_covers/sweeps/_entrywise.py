@@ -1,0 +1,155 @@
+"""The step of entrywise nodes, of one or two parents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ._load import pair
+from ._step import CHUNK, Array, CoverState, Expanded, Step
+
+__all__ = ["Pair"]
+
+
+class Pair(Step):
+    """Entrywise nodes of one or two parents."""
+
+    __slots__ = ("cross", "curved", "first", "n", "refs", "topo", "twice")
+
+    def __init__(
+        self,
+        topo: tuple[Any, ...],
+        first: tuple[Any, ...],
+        twice: tuple[Any, ...],
+        refs: tuple[Any, ...],
+        curved: bool,
+        cross: bool,
+    ) -> None:
+        self.topo, self.first, self.twice, self.refs = topo, first, twice, refs
+        self.start, self.n = topo[0], topo[1]
+        self.stop = self.start + self.n
+        self.curved, self.cross = curved, cross
+
+    def adjoint(self, v: Array, absolute: bool) -> None:
+        """Reverse sweep."""
+        pair().adjoint(v, self.topo, self.first, absolute)
+
+    def tangent(self, s: Array, absolute: bool) -> None:
+        """Forward sweep."""
+        pair().tangent(s, self.topo, self.first, absolute)
+
+    def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
+        """Second-order sweep."""
+        pair().second(
+            b, vbar, dot, self.topo, self.first, self.twice, self.curved, absolute
+        )
+
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
+        """Joint sweep."""
+        status, left = pair().cover(
+            adj,
+            g,
+            last,
+            self.topo,
+            self.first,
+            self.twice,
+            self.curved,
+            self.refs,
+            state.options,
+        )
+        return status, left
+
+    def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
+        """Slot weights, one pair of arrays."""
+        if not self.curved:
+            return None, 0, 0
+        r1 = np.empty(self.n, dtype=adj.dtype)
+        r2 = np.empty(self.n, dtype=adj.dtype)
+        status, left = pair().weights(
+            r1,
+            r2,
+            adj,
+            self.topo,
+            self.twice,
+            self.refs,
+            state.options,
+        )
+        return (r1, r2), status, left
+
+    def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
+        """One channel."""
+        r1, r2 = rho if rho is not None else (_empty(g), _empty(g))
+        pair().inject(g, self.topo, self.first, r1, r2, group, want)
+
+    def asks(self, ratio: Any) -> bool:
+        """Scan for unusable value pairs."""
+        return self.cross and bool(pair().asks(self.topo, self.twice, self.refs, ratio))
+
+    def has_zero(self) -> bool:
+        """Scan the partials."""
+        d1, _, d2, _ = self.first
+        two = self.topo[2]
+        nonzero = pair().nonzero
+        return bool(not nonzero(d1) or (two and not nonzero(d2)))
+
+    def alive(self, live: Array) -> None:
+        """Liveness."""
+        pair().alive(live, self.topo, self.first)
+
+    def reach(self, mark: Array, mode: int) -> None:
+        """Dependence."""
+        pair().reach(mark, self.topo, self.first, self.twice, mode)
+
+    def natoms(self) -> int:
+        """Nodes with some nonzero second partial."""
+        if not self.curved:
+            return 0
+        c11, u11, c12, u12, c22, u22 = self.twice
+        if not (u11 or u12 or u22):
+            return int(self.n)
+        on = np.zeros(self.n, dtype=bool)
+        for column in (c11, c12, c22):
+            on |= column != 0
+        return int(on.sum())
+
+    def slot_ids(self) -> tuple[Array, Array]:
+        """Parents of every node (twice the same one where there is no second)."""
+        _, n, two, aid, a0, sa, bid, b0, sb = self.topo
+        a = aid if aid.size else a0 + sa * np.arange(n, dtype=np.int64)
+        if not two:
+            return a, a
+        return a, bid if bid.size else b0 + sb * np.arange(n, dtype=np.int64)
+
+    def rho_of(self, k: int, rho: Any) -> Array | None:
+        """Slot weights; None where both vanish."""
+        at = k - self.start
+        if rho is None or (rho[0][at] == 0 and rho[1][at] == 0):
+            return None
+        return np.array([rho[0][at], rho[1][at]])
+
+    def expanded(self) -> Iterator[Expanded]:
+        """Two slots a node; the second partial is zero where there is one."""
+        d1, t1, d2, t2 = self.first
+        a, b = self.slot_ids()
+        for lo in range(0, self.n, CHUNK // 2):
+            hi = min(lo + CHUNK // 2, self.n)
+            m = hi - lo
+            if not self.topo[2]:
+                d = d1[lo:hi] if t1 else np.full(m, d1[0])
+                yield self.start + lo, np.arange(m + 1), a[lo:hi], d
+                continue
+            ids = np.empty((m, 2), dtype=np.int64)
+            ids[:, 0], ids[:, 1] = a[lo:hi], b[lo:hi]
+            d = np.empty((m, 2), dtype=d1.dtype)
+            d[:, 0] = d1[lo:hi] if t1 else d1[0]
+            d[:, 1] = d2[lo:hi] if t2 else d2[0]
+            ptr = np.arange(0, 2 * m + 1, 2)
+            yield self.start + lo, ptr, ids.reshape(-1), d.reshape(-1)
+
+
+def _empty(like: Array) -> Array:
+    return np.empty(0, dtype=like.dtype)

@@ -1,0 +1,141 @@
+"""The steps of a sweep: blocks of a tape in the form that kernels take.
+
+Every step offers the same passes; a sweep is a loop over steps, forward or backward,
+that calls one kernel a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..local import ScaleSource
+
+__all__ = [
+    "CHUNK",
+    "NEEDS_SCALE",
+    "NOT_COVERED",
+    "NOT_FINITE",
+    "Array",
+    "CoverState",
+    "Expanded",
+    "Leaves",
+    "Shape",
+    "Step",
+    "Walk",
+]
+
+Array = NDArray[Any]
+Expanded = tuple[int, Array, Array, Array]
+Shape = tuple[int, int, int, int, int]
+Walk = tuple[Any, int, int, int, int, int]
+CHUNK = 1 << 18  # slots of a chunk of expanded nodes
+
+_NONE = np.empty(0, dtype=np.int64)
+
+NEEDS_SCALE, NOT_FINITE, NOT_COVERED = 1, 2, 3
+
+
+@dataclass(slots=True)
+class CoverState:
+    """What a cover sweep reads beside the tape: liveness, declared scales, options."""
+
+    source: ScaleSource
+    ratio: Any
+    check: bool
+    live: Array  # one byte a node; empty where every node is live
+    limit: float
+    sigma: Array = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """What kernels take."""
+        return self.live, self.sigma, self.ratio, self.check, self.limit
+
+    def ask(self) -> None:
+        """Build the declared scales, which some block asked for."""
+        self.sigma = np.asarray(self.source.scales)
+
+
+class Step:
+    """A group of nodes ``start .. stop`` and its passes; ``v``, ``s``, ... are a node."""
+
+    __slots__ = ("start", "stop")
+
+    start: int
+    stop: int
+    curved = False
+    cross = False  # whether a split with an active off-diagonal entry can occur
+
+    def adjoint(self, v: Array, absolute: bool) -> None:
+        """Reverse: ``v[parent] += d v[node]``."""
+
+    def tangent(self, s: Array, absolute: bool) -> None:
+        """Forward: ``s[node] = sum d s[parent]``."""
+
+    def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
+        """Reverse, second order."""
+
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
+        """Reverse: adjoints and sum merge; ``(status, nodes that remain)``."""
+        return 0, 0
+
+    def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
+        """Slot weights of all nodes, and ``(status, nodes that remain)``."""
+        return None, 0, 0
+
+    def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
+        """Reverse: one channel of the hybrid merge."""
+
+    def asks(self, ratio: Any) -> bool:
+        """Whether a block could ask for declared scales."""
+        return False
+
+    def has_zero(self) -> bool:
+        """Whether some first partial is exactly zero."""
+        return False
+
+    def alive(self, live: Array) -> None:
+        """Forward: liveness."""
+
+    def reach(self, mark: Array, mode: int) -> None:
+        """Reverse: dependence, through first partials (mode 0), second ones (1), all (2)."""
+
+    def natoms(self) -> int:
+        """Number of atoms."""
+        return 0
+
+    def slot_ids(self) -> tuple[Array, Array]:
+        """First and second parent of every atom."""
+        return _NONE, _NONE
+
+    def rho_of(self, k: int, rho: Any) -> Array | None:
+        """Slot weights of node ``k``."""
+        return None
+
+    def expanded(self) -> Iterator[Expanded]:
+        """The nodes in chunks, as ``(first node, ptr, parents, partials)``."""
+        return iter(())
+
+
+class Leaves(Step):
+    """Inputs and constants: nodes without parents."""
+
+    __slots__ = ("live",)
+
+    def __init__(self, start: int, stop: int, live: bool) -> None:
+        self.start, self.stop, self.live = start, stop, live
+
+    def has_zero(self) -> bool:
+        """Constants are dead."""
+        return not self.live
+
+    def alive(self, live: Array) -> None:
+        """Inputs are live, constants are not."""
+        live[self.start : self.stop] = self.live
