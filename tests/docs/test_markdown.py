@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +20,7 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+END_OF_BLOCK = "-- end of block --"
 
 
 def name_of(page: Path) -> str:
@@ -30,15 +30,25 @@ def name_of(page: Path) -> str:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=name_of
 )
-def test_blocks_run(page: Path) -> None:
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for block in BLOCK.finditer(page.read_text()):
-        printed = io.StringIO()
-        code = compile(block["code"], f"{page.name}: {block['code'][:40]}", "exec")
-        with contextlib.redirect_stdout(printed):
-            exec(code, names)
+def test_blocks_run(page: Path, tmp_path: Path) -> None:
+    """The blocks of a page are one program, run in a process of its own."""
+    blocks = list(BLOCK.finditer(page.read_text()))
+    program = tmp_path / "page.py"
+    program.write_text(
+        "\n".join(f"{block['code']}\nprint({END_OF_BLOCK!r})" for block in blocks)
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "error", program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    printed = run.stdout.split(f"{END_OF_BLOCK}\n")
+    assert len(printed) == len(blocks) + 1
+    for block, text in zip(blocks, printed, strict=False):
         if block["printed"] is not None:
-            assert printed.getvalue().rstrip() == block["printed"].rstrip()
+            assert text.rstrip() == block["printed"].rstrip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

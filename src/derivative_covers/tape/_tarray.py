@@ -448,7 +448,7 @@ class Flat:
         self._array = array
 
     def __len__(self) -> int:
-        return self._array.size
+        return int(self._array.v.size)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._array.ravel())
