@@ -44,7 +44,7 @@ def _sample(call: Callable[[], Any], inner: int) -> float:
 
 
 def interleaved(
-    calls: Sequence[Callable[[], Any]], repetitions: int = 9
+    calls: Sequence[Callable[[], Any]], repetitions: int = 7
 ) -> list[Samples]:
     """Time `calls` against each other after warming each of them up."""
     inner = []

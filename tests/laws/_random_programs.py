@@ -203,7 +203,7 @@ DISTANCE: dict[str, Callable[..., Vector]] = {
     "branch": lambda a, b: a[0] - b[1],
     "copysign": lambda a, b: np.concatenate([a, b]),
     "hypot": lambda a, b: np.hypot(a, b),
-    "arctan2": lambda a, b: np.hypot(a, b),
+    "arctan2": lambda a, b: np.where(b < 0, a, np.hypot(a, b)),
 }
 
 # On positive operands all partials of these are nonnegative: no paths cancel.
@@ -259,9 +259,9 @@ class RandomProgram:
         return pool
 
     def vector(self, x: Any) -> Any:
-        """The last vector of the pool, mixed with the one before."""
+        """The last two vectors of the pool, mixed with the input."""
         pool = self._pool(x)
-        return pool[-1] + 0.5 * pool[-2]
+        return pool[-1] + 0.5 * pool[-2] + 0.125 * x
 
     def __call__(self, x: Any) -> Any:
         y = self.vector(x)

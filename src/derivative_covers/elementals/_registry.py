@@ -18,8 +18,24 @@ _BY_UFUNC: dict[str, Elemental] = {}
 def register(elemental: Elemental) -> Elemental:
     """Add an elemental to the table and give it the next opcode.
 
+    Args:
+        elemental: Its value, rules and the ufuncs that it answers to.
+
+    Returns:
+        The elemental itself.
+
     Raises:
         ValueError: If its name or one of its ufuncs is taken.
+
+    Example:
+        >>> from derivative_covers.extend import Elemental, Rule, register
+        >>> mine = Elemental(
+        ...     "sin", 1, lambda xp, x: xp.sin(x),
+        ...     Rule(lambda xp, x, v: (xp.cos(x), -v)), "elementary calculus",
+        ... )
+        >>> register(mine)
+        Traceback (most recent call last):
+        ValueError: elemental 'sin' is registered already; choose another name.
     """
     if elemental.name in _BY_NAME:
         msg = (
@@ -46,8 +62,19 @@ def opcode(elemental: Elemental) -> int:
 def by_name(name: str) -> Elemental:
     """Elemental of that name.
 
+    Args:
+        name: As in the table, such as ``"arctan2"``.
+
+    Returns:
+        The elemental.
+
     Raises:
         UnsupportedOperationError: If there is none.
+
+    Example:
+        >>> from derivative_covers.extend import by_name
+        >>> by_name("tanh").arity
+        1
     """
     try:
         return BY_OPCODE[_BY_NAME[name]]
@@ -61,8 +88,19 @@ def by_name(name: str) -> Elemental:
 def by_ufunc(name: str) -> Elemental:
     """Elemental that answers to a ufunc, given by its name.
 
+    Args:
+        name: ``__name__`` of a NumPy ufunc; ``"special.erf"`` for one of SciPy.
+
+    Returns:
+        The elemental.
+
     Raises:
         UnsupportedOperationError: If the ufunc has no rule.
+
+    Example:
+        >>> from derivative_covers.extend import by_ufunc
+        >>> by_ufunc("remainder").name
+        'mod'
     """
     try:
         return _BY_UFUNC[name]

@@ -26,6 +26,12 @@ def check_finite_partials(site: CoverSite, av: Any, c: Iterable[Any]) -> None:
 
     Raises:
         DomainError: If one of them, or a product of the two, is not finite.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import TapeSite, check_finite_partials
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [4.0, 1.0])
+        >>> check_finite_partials(TapeSite(tape, out), 1.0, (0.0, 1.0, 0.0))
     """
     entries = tuple(c)
     if not np.isfinite(av):

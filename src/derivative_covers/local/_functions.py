@@ -52,6 +52,16 @@ def cover_slots(
         DomainError: If ``av`` or an entry to be covered is not finite.
         CoverError: If the weights fail the check.
         ShapeError: If ``sl`` does not have one entry a slot.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import BinaryCurvature, SplitScale, TapeSite
+        >>> from derivative_covers.extend import cover_slots
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [4.0, 1.0])
+        >>> slots = [SplitScale(4.0, 1.0), SplitScale(1.0, 1.0)]
+        >>> C = BinaryCurvature(0.0, 1.0, 0.0)
+        >>> cover_slots(C, None, TapeSite(tape, out), 1.0, slots)
+        array([0.5, 2. ])
     """
     rho: list[Any] = []
     if not cover_slots_into(rho, C, ratio, site, av, sl, check=check):
@@ -88,6 +98,19 @@ def cover_slots_into(
         DomainError: If ``av`` or an entry to be covered is not finite.
         CoverError: If the weights fail the check.
         ShapeError: If ``sl`` does not have one entry a slot.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import BinaryCurvature, SplitScale, TapeSite
+        >>> from derivative_covers.extend import cover_slots_into
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [4.0, 1.0])
+        >>> slots = [SplitScale(4.0, 1.0), SplitScale(1.0, 1.0)]
+        >>> C = BinaryCurvature(0.0, 1.0, 0.0)
+        >>> rho = []
+        >>> cover_slots_into(rho, C, None, TapeSite(tape, out), 1.0, slots)
+        True
+        >>> [float(r) for r in rho]
+        [0.5, 2.0]
     """
     threshold = split_ratio(ratio, site.dtype)
     return C.cover_slots_into(rho, threshold, site, av, sl, check=check)
@@ -102,6 +125,11 @@ def atom_slots(C: Curvature, nslots: int) -> tuple[tuple[int, ...], ...]:
 
     Returns:
         Disjoint tuples of slots, none of them where there is no curvature.
+
+    Example:
+        >>> from derivative_covers.extend import PairedCurvature, atom_slots
+        >>> atom_slots(PairedCurvature(2), 4)
+        ((0, 2), (1, 3))
     """
     return C.atom_slots(nslots)
 
@@ -120,6 +148,15 @@ def bound_contribution(
         ps: Its parents' node ids, in slot order.
         utilde: Absolute-sensitivity rows (n,) by node id: a mapping or a
             two-dimensional array.
+
+    Example:
+        >>> import numpy as np
+        >>> from derivative_covers.extend import UnaryCurvature, bound_contribution
+        >>> B = np.zeros((2, 2))
+        >>> bound_contribution(B, UnaryCurvature(-2.0), 1.0, [0], {0: np.array([1.0, 3.0])})
+        >>> B
+        array([[ 2.,  6.],
+               [ 6., 18.]])
     """
     C.bound_contribution(B, av, ps, utilde)
 
@@ -140,10 +177,24 @@ def curvature_apply(
 
     Raises:
         UnsupportedOperationError: If ``C`` records no exact entries.
+
+    Example:
+        >>> import numpy as np
+        >>> from derivative_covers.extend import UnaryCurvature, curvature_apply
+        >>> vbardot = np.zeros(2)
+        >>> curvature_apply(vbardot, UnaryCurvature(2.0), [0], 3.0, np.array([5.0, 0.0]))
+        >>> vbardot
+        array([30.,  0.])
     """
     C.curvature_apply(vbardot, ps, bk, dv)
 
 
 def has_exact_partials(C: Curvature) -> bool:
-    """Whether an exact second-order product can be formed through ``C``."""
+    """Whether an exact second-order product can be formed through ``C``.
+
+    Example:
+        >>> from derivative_covers.extend import UnaryCurvature, has_exact_partials
+        >>> has_exact_partials(UnaryCurvature(2.0))
+        True
+    """
     return C.has_exact_partials

@@ -34,12 +34,28 @@ class CoverSite(ABC):
 
 
 def site_label(site: CoverSite) -> str:
-    """How to name the elemental at ``site`` in a message, such as ``"node 7"``."""
+    """How to name the elemental at ``site`` in a message, such as ``"node 7"``.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import TapeSite, site_label
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [4.0, 1.0])
+        >>> site_label(TapeSite(tape, out))
+        'node 2 (multiply)'
+    """
     return site.site_label()
 
 
 def site_values(site: CoverSite) -> str:
-    """The values around the elemental at ``site``, for a message."""
+    """The values around the elemental at ``site``, for a message.
+
+    Example:
+        >>> import derivative_covers as dc
+        >>> from derivative_covers.extend import TapeSite, site_values
+        >>> tape, out = dc.tape_function(lambda x: x[0] * x[1], [4.0, 1.0])
+        >>> site_values(TapeSite(tape, out))
+        'node value 4.0, parent values (4.0, 1.0)'
+    """
     return site.site_values()
 
 
