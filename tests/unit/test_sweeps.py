@@ -10,6 +10,7 @@ import pytest
 import derivative_covers as dc
 from derivative_covers import sweeps
 from derivative_covers.sweeps import _lower, _rows, _step, _wide
+from derivative_covers.sweeps.kernels import pair, rows, wide
 
 X = np.random.default_rng(3).uniform(0.3, 1.5, size=24)
 
@@ -127,8 +128,6 @@ def test_sweeps_of_one_tape_run_in_several_threads_at_once():
 
 
 def test_kernels_release_the_lock_and_keep_ieee_arithmetic():
-    from derivative_covers.sweeps.kernels import pair, rows, wide
-
     compiled = [
         k
         for module in (pair, wide, rows)
