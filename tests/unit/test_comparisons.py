@@ -166,8 +166,8 @@ KINKS: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda x: np.sum(np.max(np.stack([x, x[[0, 2, 1]]]), axis=0)),
         "max",
     ),
-    "clip": (lambda x: np.sum(np.clip(x, 0.0, 5.0)), "clip|tied"),
-    "clip above": (lambda x: np.sum(np.clip(x, -1.0, 1.0)), "clip|tied"),
+    "clip": (lambda x: np.sum(np.clip(x, 0.0, 5.0)), "maximum|minimum"),
+    "clip above": (lambda x: np.sum(np.clip(x, -1.0, 1.0)), "maximum|minimum"),
     "copysign": (lambda x: np.copysign(x[1], x[0]), "copysign"),
 }
 

@@ -209,8 +209,8 @@ def test_tie_with_a_constant() -> None:
     tape, out = record(lambda x: np.max(np.append(x, 2.0)), x0)
     assert isinstance(tape.blocks[1], Unary)
     assert out == 2
-    tape, out = record(lambda x: np.clip(x, 1.0, 5.0), x0)
-    np.testing.assert_array_equal(out, [2, 1])
+    tape, _ = record(lambda x: np.clip(x, 1.0, 5.0), x0)
+    assert [block.op.name for block in tape.blocks[1:]] == ["maximum", "minimum"]
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin", "argsort"])

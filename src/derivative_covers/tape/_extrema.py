@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from ..elementals import by_name
 from ..errors import NondifferentiableError
 from ._blocks import Ids, Operand
-from ._call import axes_of, plain, stored
-from ._elementwise import common_tape
+from ._call import axes_of, stored
 from ._protocol import UFUNC_METHODS, as_array, implements
 from ._storage import ArrayBase, assembled, constant
 from ._tape import Tape
@@ -203,24 +202,12 @@ def clip(
     min: Any = None,
     max: Any = None,
 ) -> Any:
-    """Every entry keeps its node, or takes that of the end it was clipped to."""
-    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
-    x = as_array(a, low, high)
-    ends = [None if e is None else as_array(e, x) for e in (low, high)]
-    tape = common_tape(x, *ends)
-    dtype = tape.dtype
-    lo, hi = (None if e is None else plain(e, dtype) for e in ends)
-    r = np.clip(x.v, lo, hi)
-    v = np.broadcast_to(x.v, np.shape(r))
-    ids: Any = np.broadcast_to(x.node_ids(), v.shape)
-    tied = np.zeros(v.shape, dtype=bool)
-    for end, beyond in ((ends[0], np.less), (ends[1], np.greater)):
-        if end is None:
-            continue
-        other = np.broadcast_to(end.node_ids(), v.shape)
-        outside = beyond(v, end.v) | np.isnan(end.v)
-        equal = (v == end.v) & (ids != other)
-        tied = (tied & ~outside) | equal
-        ids = np.where(outside, other, np.where(equal, np.maximum(ids, other), ids))
-        v = np.where(outside, end.v, v)
-    return stored(with_ties(tape, r, ids, tied), out)
+    """The larger of each entry and the lower end, then the smaller with the upper one."""
+    lo = min if a_min is None else a_min
+    hi = max if a_max is None else a_max
+    r = as_array(a, lo, hi)
+    if lo is not None:
+        r = np.maximum(r, lo)
+    if hi is not None:
+        r = np.minimum(r, hi)
+    return stored(+r if lo is None and hi is None else r, out)
