@@ -85,23 +85,29 @@ class TArray(ArrayBase):
     def __getitem__(self, key: Any) -> Any:
         v = self.v
         if key.__class__ is int and v.ndim == 1:
-            value = v[key]
             s = self.s
+            tape = s.tape
+            value = v.item(key)
             if s.ids is not None:
                 node = int(self.ids()[key])
             elif s.start < 0:
-                return TVar(value)
+                node = -1
             else:
                 if key < 0:
                     key += v.size
-                offset = 0 if v is s.v else self.offset()
-                node = s.start + offset + key * (v.strides[0] // v.itemsize)
+                if v is s.v:
+                    node = s.start + key
+                else:
+                    step = v.strides[0] // v.itemsize
+                    node = s.start + self.offset() + key * step
+            if tape.scalar is not float:
+                value = tape.scalar(value)
             if node < 0:
                 return TVar(value)
             out = _new(TVar)
-            out.tape = s.tape
+            out.tape = tape
             out.i = node
-            out.v = s.tape.scalar(value)
+            out.v = value
             return out
         key = plain_index(key)
         found = v[key]

@@ -91,12 +91,12 @@ class TVar(CoverVar):
     def __add__(self, other: Any) -> Any:
         tape = self.tape
         kind = other.__class__
-        if tape is None or tape is not (other.tape if kind is TVar else tape):
-            return apply_binary("add", self, other)
         if kind is TVar:
+            if tape is not other.tape or tape is None:
+                return apply_binary("add", self, other)
             v = self.v + other.v
             row = (_ADD_VV, self.i, other.i, v)
-        elif kind is float or kind is int:
+        elif tape is not None and (kind is float or kind is int):
             v = self.v + other
             row = (_ADD_VC, self.i, other, v)
         else:
@@ -121,12 +121,12 @@ class TVar(CoverVar):
     def __sub__(self, other: Any) -> Any:
         tape = self.tape
         kind = other.__class__
-        if tape is None or tape is not (other.tape if kind is TVar else tape):
-            return apply_binary("subtract", self, other)
         if kind is TVar:
+            if tape is not other.tape or tape is None:
+                return apply_binary("subtract", self, other)
             v = self.v - other.v
             row = (_SUB_VV, self.i, other.i, v)
-        elif kind is float or kind is int:
+        elif tape is not None and (kind is float or kind is int):
             v = self.v - other
             row = (_SUB_VC, self.i, other, v)
         else:
@@ -151,12 +151,12 @@ class TVar(CoverVar):
     def __mul__(self, other: Any) -> Any:
         tape = self.tape
         kind = other.__class__
-        if tape is None or tape is not (other.tape if kind is TVar else tape):
-            return apply_binary("multiply", self, other)
         if kind is TVar:
+            if tape is not other.tape or tape is None:
+                return apply_binary("multiply", self, other)
             v = self.v * other.v
             row = (_MUL_VV, self.i, other.i, v)
-        elif kind is float or kind is int:
+        elif tape is not None and (kind is float or kind is int):
             v = self.v * other
             row = (_MUL_VC, self.i, other, v)
         else:
