@@ -54,10 +54,14 @@ def interleaved(
         inner.append(max(1, math.ceil(SHORTEST_SAMPLE / once)))
     seconds: list[list[float]] = [[] for _ in calls]
     order = list(range(len(calls)))
-    for _ in range(repetitions):
-        for k in order:
-            seconds[k].append(_sample(calls[k], inner[k]))
-        order.reverse()
+    gc.freeze()  # what lives now need not be searched before every sample
+    try:
+        for _ in range(repetitions):
+            for k in order:
+                seconds[k].append(_sample(calls[k], inner[k]))
+            order.reverse()
+    finally:
+        gc.unfreeze()
     return [Samples(tuple(s)) for s in seconds]
 
 

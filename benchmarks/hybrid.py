@@ -28,7 +28,7 @@ def _difference(a: np.ndarray, b: np.ndarray) -> float:
 def rows(*, quick: bool) -> Iterator[Row]:
     """The difference from quadrature, and the time of eight groups in sum sweeps."""
     for what, f in (("arrays", rosenbrock), ("loop", rosenbrock_loop)):
-        for n in (10, 1000) if quick else (10, 1000, 100_000):
+        for n in (1000,) if quick else (10, 1000, 100_000):
             tape, out = dc.tape_function(f, point(n))
             exact = dc.cover_hessian(tape, out, merge="quadrature").h
             differences = [

@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from ._load import pair
-from ._step import CHUNK, Array, CoverState, Expanded, Step
+from ._step import CHUNK, NOT_FINITE, Array, CoverState, Expanded, Step
 
-__all__ = ["Pair"]
+__all__ = ["Line", "Pair"]
+
+Line = tuple[int, Array, int, Any, Array, int, bool]
+"""One slot of consecutive parents: first parent, partial (array, stride, factor), second
+partial (array, stride), and whether that is active."""
 
 
 class Pair(Step):
     """Entrywise nodes of one or two parents."""
 
-    __slots__ = ("cross", "curved", "first", "n", "refs", "topo", "twice")
+    __slots__ = ("cross", "curved", "first", "lines", "n", "refs", "topo", "twice")
 
     def __init__(
         self,
@@ -26,14 +30,20 @@ class Pair(Step):
         refs: tuple[Any, ...],
         curved: bool,
         cross: bool,
+        lines: tuple[Line, ...] = (),
     ) -> None:
         self.topo, self.first, self.twice, self.refs = topo, first, twice, refs
         self.start, self.n = topo[0], topo[1]
         self.stop = self.start + self.n
-        self.curved, self.cross = curved, cross
+        self.curved, self.cross, self.lines = curved, cross, lines
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
+        if self.lines:
+            w = v[self.start : self.stop]
+            for a0, d, t, m, _, _, _ in self.lines:
+                pair().line(w, v[a0 : a0 + self.n], d, t, m, absolute)
+            return
         pair().adjoint(v, self.topo, self.first, absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
@@ -50,6 +60,8 @@ class Pair(Step):
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep."""
+        if self.lines and not self.cross and last == self.n:
+            return self._cover_lines(adj, g)
         status, left = pair().cover(
             adj,
             g,
@@ -62,6 +74,20 @@ class Pair(Step):
             state.options,
         )
         return status, left
+
+    def _cover_lines(self, adj: Array, g: Array) -> tuple[int, int]:
+        mine = slice(self.start, self.stop)
+        w, wg = adj[mine], g[mine]
+        for a0, d, t, m, c, u, curved in self.lines:
+            at = slice(a0, a0 + self.n)
+            if curved:
+                if not pair().line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
+                    unbounded = ~np.isfinite(np.abs(w) * np.abs(c[0] if u == 0 else c))
+                    return NOT_FINITE, int(np.flatnonzero(unbounded)[0]) + 1
+            else:
+                pair().line(w, adj[at], d, t, m, False)
+                pair().line(wg, g[at], d, t, m, True)
+        return 0, 0
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
         """Slot weights, one pair of arrays."""

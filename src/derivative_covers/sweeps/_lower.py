@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import tape as tp
 from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
 from ..tape import Tape
-from ._entrywise import Pair
+from ._entrywise import Line, Pair
 from ._explicit import Explicit
 from ._step import Leaves, Step
 from ._wide import Dot, Linear
@@ -169,7 +169,8 @@ def _active(part: Any) -> bool:
 def _pair(tape: Tape, block: tp.Block) -> Pair:
     n = block.size
     x, y = _slots(tape, block)
-    if isinstance(block, tp.Unary) and block.op.name == "square":
+    square = isinstance(block, tp.Unary) and block.op.name == "square"
+    if square:
         # As the product x*x, whose partials are the operand itself: nothing to store.
         d1 = d2 = tape.values_of(x, n)
         c11, c12, c22 = 0.0, 1.0, 0.0
@@ -177,9 +178,9 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
     else:
         d1, d2, c11, c12, c22 = tp.columns(tape, block)
     curved = _active(c11) or _active(c12) or _active(c22)
-    cross = y is not None and y is not x and _active(c12)
+    cross = y is not None and not square and _active(c12)
     columns = [_column(c, n, tape.dtype) for c in (d1, d2, c11, c12, c22)]
-    if d2 is d1:
+    if square:
         columns[1] = columns[0]
     topo = (block.start, n, y is not None, *_where(x, n), *_where(y, n))
     first = (*columns[0], *columns[1])
@@ -188,7 +189,24 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
     if cross:
         refs = (*_column(tape.values_of(x, n), n, tape.dtype),
                 *_column(tape.values_of(y, n), n, tape.dtype))  # fmt: skip
-    return Pair(topo, first, twice, refs, curved, cross)
+    lines: tuple[Line, ...] = ()
+    if n >= SMALL and not isinstance(block, (tp.Run, tp.Accumulate)):
+        one, two = tape.dtype.type(1), tape.dtype.type(2)
+        if _consecutive(x) and square:
+            double = np.full(1, 2, dtype=tape.dtype)
+            lines = ((x.start, *columns[0], two, double, 0, True),)
+        elif _consecutive(x) and y is None:
+            lines = ((x.start, *columns[0], one, *columns[2], _active(c11)),)
+        elif _consecutive(x) and _consecutive(y) and x.start != y.start:
+            lines = (
+                (y.start, *columns[1], one, *columns[4], _active(c22)),
+                (x.start, *columns[0], one, *columns[2], _active(c11)),
+            )
+    return Pair(topo, first, twice, refs, curved, cross, lines)
+
+
+def _consecutive(x: tp.Operand | None) -> bool:
+    return x is not None and x.ids is None and x.strides == (1,)
 
 
 def _one(tape: Tape) -> tuple[Array, int]:
