@@ -50,10 +50,16 @@ class Program:
         record = lambda: dc.tape_function(ours, self.x)  # noqa: E731
         gradient = lambda: dc.gradient(ours, self.x)  # noqa: E731
         yield (
-            "record / autograd's recording",
+            "record / autograd's gradient",
+            record,
+            _peers.autograd_gradient(theirs, self.x),
+            1 / 20,
+        )
+        yield (
+            "record / the recording half of autograd's gradient",
             record,
             _peers.autograd_record(theirs, self.x),
-            1 / 20,
+            None,
         )
         yield (
             "record / CasADi SX's graph",

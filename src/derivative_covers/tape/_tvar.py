@@ -93,17 +93,25 @@ class TVar(CoverVar):
             raise UnsupportedOperationError(msg)
         tape = self.tape
         kind = other.__class__
-        if tape is not None and (kind is int or kind is float):
-            try:
-                v = self.v**other
-            except (OverflowError, ZeroDivisionError):
-                v = tape.scalar(np.power(np.float64(self.v), other))
-            if v.__class__ is not complex:
-                code = _SPECIAL.get(other)
-                if code is not None:
-                    return _scalar(tape, (code, self.i, -1, v), v)
-                return _scalar(tape, (_POWER, self.i, other, v), v)
-        return apply_binary("power", self, other)
+        if tape is None or (kind is not int and kind is not float):
+            return apply_binary("power", self, other)
+        try:
+            v = self.v**other
+        except (OverflowError, ZeroDivisionError):
+            v = tape.scalar(np.power(np.float64(self.v), other))
+        if v.__class__ is complex:
+            return apply_binary("power", self, other)
+        code = _SPECIAL.get(other)
+        row = (_POWER, self.i, other, v) if code is None else (code, self.i, -1, v)
+        out = _new(TVar)
+        out.tape = tape
+        try:
+            out.i = tape.next()
+        except StopIteration:
+            out.i = tape.next_after_flush()
+        tape.put(row)
+        out.v = v
+        return out
 
     def __rpow__(self, other: Any) -> Any:
         return apply_binary("power", other, self)
