@@ -135,8 +135,12 @@ def test_pairs_are_split_one_by_one():
     assert list(rho) == [0.5, 4.0, 2.0, 0.25]
 
 
-def test_an_adjoint_that_underflows_every_entry_leaves_no_term():
-    assert cover_slots(UnaryCurvature(1e-300), None, SITE, 1e-300, [ONE]) is None
+@pytest.mark.parametrize("av", [1e-300, 1e300])
+def test_products_outside_of_the_range_leave_weights_inside(av):
+    (rho,) = cover_slots(UnaryCurvature(av), None, SITE, av, [ONE])
+    assert rho == pytest.approx(av, rel=1e-15)
+    two = cover_slots(BinaryCurvature(0.0, av, 0.0), None, SITE, av, [ONE, ONE])
+    np.testing.assert_allclose(two, [av, av], rtol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +149,6 @@ def test_an_adjoint_that_underflows_every_entry_leaves_no_term():
         (UnaryCurvature(np.inf), 1.0, r"second partials are \(inf"),
         (UnaryCurvature(1.0), np.nan, "adjoint weight is nan"),
         (BinaryCurvature(1.0, np.nan, 0.0), 1.0, "nan"),
-        (BinaryCurvature(1e200, 1.0, 0.0), 1e200, "overflows"),
         (PairedCurvature(1), np.inf, "adjoint weight is inf"),
     ],
     ids=repr,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..elements import as_element
-from ..errors import InputTypeError, ShapeError
-from ..sweeps import check_outputs
+from ..errors import InputTypeError, OptionError, ShapeError
+from ..sweeps import check_outputs, check_tape
 from ..tape import Tape, record
 
 __all__ = ["inputs_like", "resolve", "scalar_output", "tape_function"]
@@ -66,12 +66,7 @@ def _values(tape: Tape, out: Any) -> Any:
 def resolve(first: Any, second: Any) -> tuple[Tape, Any]:
     """Tape and outputs from either form of arguments."""
     if isinstance(first, Tape):
-        if not first.finished:
-            msg = (
-                "the tape is still recording; return from the recorded function first."
-            )
-            raise InputTypeError(msg)
-        return first, _check_ids(first, second)
+        return check_tape(first), _check_ids(first, second)
     if callable(first):
         return tape_function(first, second)
     msg = (
@@ -110,9 +105,12 @@ def scalar_output(out: Any, what: str) -> int:
 
 
 def inputs_like(tape: Tape, w: Any, name: str) -> NDArray[Any]:
-    """An array of the shape of the inputs, in the tape's type."""
-    a = np.asarray(as_element(w, tape.dtype))
+    """An array of the shape of the inputs, finite, in the tape's type."""
+    a = np.asarray(as_element(w, check_tape(tape).dtype))
     if a.shape != tape.shape:
         msg = f"{name} has shape {a.shape}; the inputs have shape {tape.shape}."
         raise ShapeError(msg)
+    if not np.isfinite(a).all():
+        msg = f"{name} holds a NaN or an infinity; finite numbers are needed."
+        raise OptionError(msg)
     return a.ravel()

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..elements import as_element
-from ..errors import ShapeError
-from ..sweeps import adjoints, check_outputs, lower, not_finite, tangents
+from ..errors import OptionError, ShapeError
+from ..sweeps import adjoints, check_outputs, check_tape, lower, not_finite, tangents
 from ..tape import Tape
 from ._arguments import inputs_like, resolve, scalar_output
 
@@ -98,8 +98,10 @@ def jacobian(tape: Any, outs: Any) -> Array:
     t, ids = resolve(tape, outs)
     ids = np.asarray(ids)
     program = check_outputs(t, ids)
-    rows = [adjoints(program, t, 1.0, int(k))[: t.ninputs] for k in ids.ravel()]
-    found = np.array(rows).reshape(ids.shape + t.shape)
+    found = np.empty((ids.size, t.ninputs), dtype=t.dtype)
+    for row, k in enumerate(ids.ravel()):
+        found[row] = adjoints(program, t, 1.0, int(k))[: t.ninputs]
+    found = found.reshape(ids.shape + t.shape)
     return finite(t, ids, found, "the Jacobian")
 
 
@@ -154,7 +156,8 @@ def sensitivity_scales(w: Any, tape: Tape) -> Array:
         >>> float(dc.sensitivity_scales(None, tape)[out])
         5.0
     """
-    return abs_forward(np.ones(tape.shape) if w is None else w, tape)
+    shape = check_tape(tape).shape
+    return abs_forward(np.ones(shape) if w is None else w, tape)
 
 
 def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
@@ -170,6 +173,7 @@ def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
 
     Raises:
         ShapeError: If ``seeds`` does not fit the outputs.
+        OptionError: If a seed is not finite.
         DomainError: If an output depends on a node outside of its domain.
         NondifferentiableError: If one depends on a node at a kink, jump or tie.
 
@@ -184,6 +188,9 @@ def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
     t, ids = resolve(tape, outs)
     ids = np.atleast_1d(np.asarray(ids))
     weights = np.abs(np.asarray(as_element(seeds, t.dtype)))
+    if not np.isfinite(weights).all():
+        msg = "seeds must be finite, one an output or one for all."
+        raise OptionError(msg)
     if weights.ndim and weights.shape != ids.shape:
         msg = f"seeds have shape {weights.shape}; the outputs have shape {ids.shape}."
         raise ShapeError(msg)

@@ -244,7 +244,8 @@ def guards_any_block(tape: Tape, *, ratio: float | None = None) -> bool:
         >>> dc.guards_any_block(tape)
         True
     """
-    return any_asks(lower(tape), split_ratio(ratio, tape.dtype.type))
+    program = lower(tape)
+    return any_asks(program, split_ratio(ratio, tape.dtype.type))
 
 
 def natoms(tape: Tape) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ShapeError
+from ..errors import OptionError, ShapeError
 
 __all__ = ["cover_excess", "iscover"]
 
@@ -16,7 +16,10 @@ Array = NDArray[Any]
 
 def _logs(h: Any, H: Any) -> tuple[Array, Array]:
     """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow."""
-    v = np.abs(np.asarray(h, dtype=np.float64)).ravel()
+    v = np.asarray(h, dtype=np.float64).ravel()
+    if (v < 0).any():
+        msg = "h has a negative entry; a cover is nonnegative."
+        raise OptionError(msg)
     M = np.abs(np.asarray(H, dtype=np.float64))
     if M.size != v.size**2:
         msg = (
@@ -42,6 +45,7 @@ def iscover(h: Any, H: Any, *, rtol: float = 1e-12) -> bool:
 
     Raises:
         ShapeError: If the sizes do not fit.
+        OptionError: If ``h`` has a negative entry.
 
     Example:
         >>> from derivative_covers import iscover
@@ -68,6 +72,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
 
     Raises:
         ShapeError: If the sizes do not fit.
+        OptionError: If ``h`` has a negative entry.
 
     Example:
         >>> from derivative_covers import cover_excess

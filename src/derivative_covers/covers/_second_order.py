@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..sweeps import (
     Explicit,
-    Program,
     adjoints,
     check_outputs,
     refuse_inexact,
@@ -148,26 +147,18 @@ def hessian_bound(tape: Any, out: Any) -> Array:
     vbar = np.abs(adjoints(program, t, 1.0, o))
     n = t.ninputs
     found = np.empty((n, n), dtype=t.dtype)
+    explicit = [s for s in program.below(o) if isinstance(s, Explicit) and s.curved]
+    utilde = {int(p): np.empty(n, dtype=t.dtype) for s in explicit for p in s.parents}
     for a in range(n):
         sigma = tangents(program, t, _unit(t, a), absolute=True)
         found[a] = second_order(program, t, vbar, sigma, o, absolute=True)[:n]
+        for p, row in utilde.items():
+            row[a] = sigma[p]
     found = np.maximum(found, found.T)
-    _add_explicit(program, t, vbar, found, o)
+    for s in explicit:
+        if vbar[s.start] != 0:
+            s.curvature.bound_contribution(found, vbar[s.start], s.parents, utilde)
     return finite(t, o, found.reshape(t.shape + t.shape), "the Hessian bound")
-
-
-def _add_explicit(
-    program: Program, tape: Tape, vbar: Array, B: Array, out: int
-) -> None:
-    for step in program.below(out):
-        if isinstance(step, Explicit) and step.curved and vbar[step.start] != 0:
-            utilde = {
-                int(p): adjoints(program, tape, 1.0, int(p), absolute=True)[
-                    : tape.ninputs
-                ]
-                for p in step.parents
-            }
-            step.curvature.bound_contribution(B, vbar[step.start], step.parents, utilde)
 
 
 def _unit(tape: Tape, a: int) -> Array:

@@ -15,13 +15,14 @@ CALCULUS = "elementary calculus"
 def quotients(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, Any]:
     """``x / y**2`` and ``x / y**3``, given ``v = x / y``.
 
-    Dividing ``v`` again is exact enough unless ``|y| < 1`` and ``v`` is subnormal; the
-    powers of ``1 / y`` serve there. Where those overflow, ``v`` is normal.
+    Dividing ``v`` again is exact enough unless ``v`` is subnormal, where the powers of
+    ``1 / y`` serve; where those overflow, ``v`` is normal. Nothing else decides, so that
+    the bits do not depend on the units of normal numbers.
     """
     r = 1.0 / y
     s = r * r
     t = s * r
-    powers = (xp.abs(t) > 1.0) & (xp.abs(t) < inf)
+    powers = (xp.abs(v) < xp.finfo(v.dtype).tiny) & (xp.abs(t) < inf)
     return xp.where(powers, x * s, v / y), xp.where(powers, x * t, v / y / y)
 
 

@@ -28,8 +28,8 @@ def cover_single(
     size = magnitude(c)
     if av == 0 or size == 0 or dead_slot(sl[0]):
         return False
-    (e,) = _weighted(site, av, size)
-    return _fill(rho, [np.sqrt(e)], [(0, 0, e)], site, check)
+    (e,), unit = _weighted(site, av, size)
+    return _fill(rho, [np.sqrt(e)], unit, [(0, 0, e)], site, check)
 
 
 def cover_two(
@@ -59,9 +59,10 @@ def cover_two(
         c11 = c12 = 0.0
     if dead_slot(sl[1]):
         c12 = c22 = 0.0
-    e11, e12, e22 = _weighted(site, av, c11, c12, c22)
+    (e11, e12, e22), unit = _weighted(site, av, c11, c12, c22)
     weights = split_block(ratio, e11, e12, e22, sl[0], sl[1])
-    return _fill(rho, weights, [(0, 0, e11), (0, 1, e12), (1, 1, e22)], site, check)
+    entries = [(0, 0, e11), (0, 1, e12), (1, 1, e22)]
+    return _fill(rho, weights, unit, entries, site, check)
 
 
 def cover_pairs(
@@ -82,24 +83,37 @@ def cover_pairs(
     live = [j for j in range(q) if not (dead_slot(sl[j]) or dead_slot(sl[q + j]))]
     if not live:
         return False
-    e, zero = _weighted(site, av, 1.0, 0.0)
+    (e, zero), unit = _weighted(site, av, 1.0, 0.0)
     weights = [zero] * (2 * q)
     for j in live:
         weights[j], weights[q + j] = split_block(ratio, zero, e, zero, sl[j], sl[q + j])
-    return _fill(rho, weights, [(j, q + j, e) for j in live], site, check)
+    return _fill(rho, weights, unit, [(j, q + j, e) for j in live], site, check)
 
 
-def _weighted(site: CoverSite, av: Any, *sizes: Any) -> list[Any]:
-    """The entries ``av * size``, in the type that bounds are computed in."""
+def _weighted(site: CoverSite, av: Any, *sizes: Any) -> tuple[list[Any], Any]:
+    """Entries ``av * size / unit**2`` in the type of bounds, and ``unit``.
+
+    The unit is 1, unless a product leaves the normal range although its root does not:
+    then it is the power of two that brings ``av`` close to 1.
+    """
     check_finite_partials(site, av, sizes)
     bound = boundtype(site.dtype)
     with np.errstate(all="ignore"):
-        return [bound(av) * bound(size) for size in sizes]
+        entries = [bound(av) * bound(size) for size in sizes]
+        limits = np.finfo(magtype(site.dtype))
+        if all(limits.tiny <= e <= limits.max for e in entries if e != 0) and all(
+            e != 0 or size == 0 for e, size in zip(entries, sizes, strict=True)
+        ):
+            return entries, bound(1)
+        half = int(np.frexp(av)[1]) // 2
+        scaled = bound(np.ldexp(av, -2 * half))
+        return [scaled * bound(size) for size in sizes], bound(np.ldexp(bound(1), half))
 
 
 def _fill(
     rho: list[Any],
     weights: Sequence[Any],
+    unit: Any,
     entries: Sequence[tuple[int, int, Any]],
     site: CoverSite,
     check: bool,
@@ -110,5 +124,5 @@ def _fill(
     M = magtype(site.dtype)
     if check:
         check_covering(site, weights, entries, float(np.finfo(M).eps))
-    rho[:] = [M(weight) for weight in weights]
+    rho[:] = [M(weight * unit) for weight in weights]
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._check import check_outputs, not_finite, reached
 from ._entrywise import Pair
 from ._explicit import Explicit
-from ._lower import Program, lower
+from ._lower import Program, check_tape, lower
 from ._passes import (
     adjoints,
     any_asks,
@@ -32,6 +32,7 @@ __all__ = [
     "adjoints",
     "any_asks",
     "check_outputs",
+    "check_tape",
     "cover_pass",
     "cover_state",
     "hybrid_channels",

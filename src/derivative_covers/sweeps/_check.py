@@ -35,7 +35,7 @@ def check_outputs(tape: Tape, outs: Any) -> Program:
         NondifferentiableError: For the first such node at a kink, jump or tie.
     """
     program = lower(tape)
-    outs = np.atleast_1d(np.asarray(outs))
+    outs = np.ravel(outs)
     finite = bool(np.isfinite(tape.vals[outs] if "vals" in tape.cache or outs.size > 1
                               else tape.block_of(int(outs[0])).values).all())  # fmt: skip
     if not finite:
@@ -66,29 +66,21 @@ def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
 def not_finite(tape: Tape, outs: Any, what: str) -> DomainError:
     """The exception for a sweep whose result is not finite: names the first culprit."""
     program = lower(tape)
-    mark = reached(program, tape.nnodes, np.atleast_1d(outs), 1)
-    for k in np.flatnonzero(mark):
-        d = tape.ds[int(k)]
-        c = tape.Cs[int(k)]
-        if np.isfinite(d).all() and np.isfinite(_entries(c)).all():
-            continue
-        name, value, operands = describe(tape, int(k))
-        shown = ", ".join(f"{v!r}" for v in operands)
-        msg = (
-            f"{what} is not finite: node {k}, {name}({shown}) = {value!r}, has first "
-            f"partials {tuple(float(x) for x in d)!r} and second partials {c!r}. "
-            "Evaluate at another point."
-        )
-        return DomainError(msg, elemental=name, node=int(k), values=operands)
+    mark = reached(program, tape.nnodes, np.ravel(outs), 1)
+    for step in program.steps:
+        mine = mark[step.start : step.stop] != 0
+        for at in np.flatnonzero(mine & ~step.finite()):
+            k = step.start + int(at)
+            name, value, operands = describe(tape, k)
+            shown = ", ".join(f"{v!r}" for v in operands)
+            msg = (
+                f"{what} is not finite: node {k}, {name}({shown}) = {value!r}, has first "
+                f"partials {[float(x) for x in tape.ds[k]]!r} and second partials "
+                f"{tape.Cs[k]!r}. Evaluate at another point."
+            )
+            return DomainError(msg, elemental=name, node=k, values=operands)
     msg = (
         f"{what} is not finite: products of finite partials overflow along the program. "
         "Rescale the variables or the result."
     )
     return DomainError(msg)
-
-
-def _entries(c: Any) -> Any:
-    for names in (("c",), ("c11", "c12", "c22")):
-        if all(hasattr(c, name) for name in names):
-            return [float(getattr(c, name)) for name in names]
-    return [0.0]

@@ -82,8 +82,8 @@ class Pair(Step):
             at = slice(a0, a0 + self.n)
             if curved:
                 if not pair().line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
-                    unbounded = ~np.isfinite(np.abs(w) * np.abs(c[0] if u == 0 else c))
-                    return NOT_FINITE, int(np.flatnonzero(unbounded)[0]) + 1
+                    finite = np.isfinite(w) & np.isfinite(c[0] if u == 0 else c)
+                    return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
             else:
                 pair().line(w, adj[at], d, t, m, False)
                 pair().line(wg, g[at], d, t, m, True)
@@ -117,10 +117,16 @@ class Pair(Step):
 
     def has_zero(self) -> bool:
         """Scan the partials."""
-        d1, _, d2, _ = self.first
-        two = self.topo[2]
-        nonzero = pair().nonzero
-        return bool(not nonzero(d1) or (two and not nonzero(d2)))
+        if not (self.first[1] or self.first[3]) and not self.topo[2]:
+            return bool(self.first[0][0] == 0)
+        return not pair().all_nonzero(self.topo, self.first)
+
+    def finite(self) -> Array:
+        """Scan first and second partials."""
+        found = np.ones(self.n, dtype=bool)
+        for column in (*self.first[::2], *self.twice[::2]):
+            found &= np.isfinite(column)
+        return found
 
     def alive(self, live: Array) -> None:
         """Liveness."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import DerivativeError
 from ..local import NoCurvature, ScaleSource, SplitScale
 from ..tape import Tape, TapeSite
 from ._step import Array, CoverState, Expanded, Step
@@ -111,12 +112,21 @@ class Explicit(Step):
         state = CoverState(
             ScaleSource(scales, lambda: nothing), ratio, False, np.empty(0), 2.0**1022
         )
-        self.rho(self.d.dtype.type(1), state)
+        try:
+            self.rho(self.d.dtype.type(1), state)
+        except DerivativeError:
+            return True  # such a node has no cover, whatever the scales
         return asked
 
     def has_zero(self) -> bool:
         """Scan the partials."""
         return bool((self.d == 0).any())
+
+    def finite(self) -> Array:
+        """Scan first partials, and second ones where the form shows its entries."""
+        entries: Any = getattr(self.curvature, "entries", tuple)()
+        found = np.isfinite(self.d).all() and all(np.isfinite(c) for *_, c in entries)
+        return np.array([found])
 
     def alive(self, live: Array) -> None:
         """Liveness."""

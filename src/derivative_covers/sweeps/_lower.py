@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import tape as tp
+from ..errors import InputTypeError, TapeError
 from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
 from ..tape import Tape
 from ._entrywise import Line, Pair
@@ -20,7 +21,7 @@ from ._explicit import Explicit
 from ._step import Leaves, Step
 from ._wide import Dot, Linear
 
-__all__ = ["Program", "lower"]
+__all__ = ["Program", "check_tape", "lower"]
 
 SMALL = 256  # entrywise blocks below this many nodes are gathered
 
@@ -53,9 +54,22 @@ class Program:
         return self.steps[:lo]
 
 
+def check_tape(tape: Any) -> Tape:
+    """The tape itself, refusing anything else and a tape that is still recording."""
+    if not isinstance(tape, Tape):
+        msg = (
+            f"a Tape is needed, as tape_function returns it; got {type(tape).__name__}."
+        )
+        raise InputTypeError(msg)
+    if not tape.finished:
+        msg = "the tape is still recording; return from the recorded function first."
+        raise TapeError(msg)
+    return tape
+
+
 def lower(tape: Tape) -> Program:
     """The program of a finished tape; built on first use and kept with it."""
-    found = tape.cache.get("program")
+    found = check_tape(tape).cache.get("program")
     if found is None:
         with np.errstate(all="ignore"):
             found = tape.cache["program"] = _lower(tape)
@@ -227,7 +241,7 @@ def _gathered(tape: Tape, blocks: list[tp.Block]) -> Pair:
         if isinstance(block, tp.Node):
             parents, parts = _explicit(block)
             a[rows], b[rows] = parents
-            two = two or parents[0] != parents[1]
+            two = two or block.parents.size == 2
         else:
             x, y = _slots(tape, block)
             parts = tp.columns(tape, block)

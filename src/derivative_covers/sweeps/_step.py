@@ -101,6 +101,10 @@ class Step:
         """Whether some first partial is exactly zero."""
         return False
 
+    def finite(self) -> Array:
+        """Which nodes have finite partials, first and second."""
+        return np.ones(self.stop - self.start, dtype=bool)
+
     def alive(self, live: Array) -> None:
         """Forward: liveness."""
 

@@ -81,23 +81,25 @@ def line_cover(v, vg, p, pg, d, t, m, c, u):
     unbounded = False
     if t == 1 and u == 0:
         e = abs(c[0])
+        root = np.sqrt(e)
         for k in range(v.size):
             w = v[k]
             gk = vg[k]
             f = m * d[k]
-            r = abs(w) * e
-            unbounded |= not (r < math.inf)
+            aw = abs(w)
+            unbounded |= not (aw < math.inf)
             p[k] += f * w if w != 0 else zero
-            pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(r)
-        return not unbounded
+            pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(aw) * root
+        return not unbounded and e < math.inf
     for k in range(v.size):
         w = v[k]
         gk = vg[k]
         f = m * d[t * k]
-        r = abs(w) * abs(c[u * k]) if w != 0 else zero
-        unbounded |= not (r < math.inf)
+        aw = abs(w)
+        e = abs(c[u * k]) if w != 0 else zero
+        unbounded |= not (aw < math.inf and e < math.inf)
         p[k] += f * w if w != 0 else zero
-        pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(r)
+        pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(aw) * np.sqrt(e)
     return not unbounded
 
 
@@ -183,27 +185,45 @@ def second(b, vbar, dot, topo, first, twice, curved, absolute):
 def split(
     zero, aw, e11, e12, e22, z1, z2, live1, live2, have, s1, s2, ratio, check, limit
 ):
-    """Local cover of one block; gives ``(rho1, rho2, status)``."""
+    """Local cover of one block; gives ``(rho1, rho2, status)``.
+
+    Products of weight and entry may leave the normal range although their roots do not:
+    a diagonal block takes the roots first, any other is scaled by a power of four.
+    """
     if not live1:
         e11 = zero
         e12 = zero
     if not live2:
         e22 = zero
         e12 = zero
-    f11 = aw * e11 if e11 != 0 else zero
-    f12 = aw * e12 if e12 != 0 else zero
-    f22 = aw * e22 if e22 != 0 else zero
-    if not (f11 < math.inf and f12 < math.inf and f22 < math.inf):
-        return f11, f22, NOT_FINITE
+    if not (aw < math.inf and e11 < math.inf and e12 < math.inf and e22 < math.inf):
+        return e11, e22, NOT_FINITE
     if e12 == 0:
-        return np.sqrt(f11), np.sqrt(f22), DONE
-    if _needs(ratio, f11, f12, f22, z1, z2):
+        root = np.sqrt(aw)
+        return root * np.sqrt(e11), root * np.sqrt(e22), DONE
+    if _needs(ratio, e11, e12, e22, z1, z2):
         if not have:
-            return f11, f22, NEEDS_SCALE
+            return e11, e22, NEEDS_SCALE
         z1, z2 = _declared(s1, s2)
+    w = aw * 1.0
+    f11 = w * e11
+    f12 = w * e12
+    f22 = w * e22
+    half = 0
+    low = min(f12, f11 if e11 != 0 else f12, f22 if e22 != 0 else f12)
+    if not (low > 1e-290 and f11 < 1e290 and f12 < 1e290 and f22 < 1e290):
+        w, k = math.frexp(w)
+        half = k // 2
+        w = math.ldexp(w, k - 2 * half)
+        f11 = w * e11
+        f12 = w * e12
+        f22 = w * e22
     r1, r2 = _balanced(f11, f12, f22, z1, z2, limit)
     if check and not (r1 * r2 >= f12 * (1 - 1e-6) or f12 < 1e-290):
-        return r1, r2, NOT_COVERED
+        return e11, e22, NOT_COVERED
+    if half != 0:
+        r1 = math.ldexp(r1, half)
+        r2 = math.ldexp(r2, half)
     return r1, r2, DONE
 
 
@@ -238,10 +258,9 @@ def cover(adj, g, last, topo, first, twice, curved, refs, options):
                 if curved and w != 0:
                     e = abs(c11[u11 * k] + (c12[u12 * k] + c12[u12 * k]) + c22[u22 * k])
                     if e != 0:
-                        r = abs(w) * e
-                        if not r < math.inf:
+                        if not (abs(w) < math.inf and e < math.inf):
                             return NOT_FINITE, k + 1
-                        g[ia] += np.sqrt(r)
+                        g[ia] += np.sqrt(abs(w)) * np.sqrt(e)
             else:
                 if curved and w != 0:
                     e12 = abs(c12[u12 * k])
@@ -302,10 +321,9 @@ def cover(adj, g, last, topo, first, twice, curved, refs, options):
         elif curved and w != 0:
             e = abs(c11[u11 * k])
             if e != 0:
-                r = abs(w) * e
-                if not r < math.inf:
+                if not (abs(w) < math.inf and e < math.inf):
                     return NOT_FINITE, k + 1
-                g[ia] += np.sqrt(r)
+                g[ia] += np.sqrt(abs(w)) * np.sqrt(e)
         if w != 0:
             adj[ia] += p * w
         if gk != 0:
@@ -338,10 +356,9 @@ def weights(r1, r2, adj, topo, twice, refs, options):
         if ia == ib:
             e = abs(c11[u11 * k] + (c12[u12 * k] + c12[u12 * k]) + c22[u22 * k])
             if e != 0:
-                r = abs(w) * e
-                if not r < math.inf:
+                if not (abs(w) < math.inf and e < math.inf):
                     return NOT_FINITE, k + 1
-                r1[k] = np.sqrt(r)
+                r1[k] = np.sqrt(abs(w)) * np.sqrt(e)
         else:
             la = True
             lb = True
@@ -478,6 +495,26 @@ def reach(mark, topo, first, twice, mode):
             cross or mode == 2 or d2[t2 * k] != 0 or (mode == 1 and c22[u22 * k] != 0)
         ):
             mark[bid[k] if gb else b0 + sb * k] = 1
+
+
+@kernel
+def all_nonzero(topo, first):
+    """Whether no first partial is exactly zero, slots of one parent merged."""
+    _, n, two, aid, a0, sa, bid, b0, sb = topo
+    d1, t1, d2, t2 = first
+    ga = aid.size > 0
+    gb = bid.size > 0
+    for k in range(n):
+        p = d1[t1 * k]
+        if two:
+            q = d2[t2 * k]
+            if (aid[k] if ga else a0 + sa * k) == (bid[k] if gb else b0 + sb * k):
+                p = p + q
+            elif q == 0:
+                return False
+        if p == 0:
+            return False
+    return True
 
 
 @kernel

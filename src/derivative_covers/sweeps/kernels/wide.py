@@ -68,7 +68,8 @@ def linear_tangent(s, shape, x, coef, absolute):
         for m in range(nk):
             f = weights[c + m * ck]
             e = s[ids[p + m * sk] if given else p + m * sk]
-            t += (abs(f) if absolute else f) * e
+            if e != 0:
+                t += (abs(f) if absolute else f) * e
         s[k0 + o] = t
 
 
@@ -241,6 +242,7 @@ def dot_cover(adj, g, last, shape, x, y, held, merge, options):
     have = options[1].size > 0
     zero = adj.dtype.type(0)
     one = adj.dtype.type(1)
+    root2 = np.sqrt(one + one)
     for o in range(last - 1, -1, -1):
         w = adj[k0 + o]
         gk = g[k0 + o]
@@ -271,7 +273,7 @@ def dot_cover(adj, g, last, shape, x, y, held, merge, options):
             same = merge and ix == iy
             if w != 0:
                 if same:
-                    g[ix] += np.sqrt(aw + aw)
+                    g[ix] += np.sqrt(aw) * root2
                 else:
                     r1, r2, status = pair_split(zero, one, aw, a, b, ix, iy, options)
                     if status != DONE:
@@ -300,6 +302,7 @@ def dot_weights(r1, r2, adj, shape, x, y, held, merge, options):
     gy = yid.size > 0
     zero = adj.dtype.type(0)
     one = adj.dtype.type(1)
+    root2 = np.sqrt(one + one)
     for o in range(n0 * n1 * n2):
         w = adj[k0 + o]
         aw = abs(w)
@@ -316,7 +319,7 @@ def dot_weights(r1, r2, adj, shape, x, y, held, merge, options):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
             if merge and ix == iy:
-                r1[at] = np.sqrt(aw + aw)
+                r1[at] = np.sqrt(aw) * root2
                 continue
             a = xv[p + m * sk - xo]
             b = yv[q + m * tk - yo]
