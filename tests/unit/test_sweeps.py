@@ -10,7 +10,8 @@ import pytest
 import derivative_covers as dc
 from derivative_covers import sweeps
 from derivative_covers.sweeps import _lower, _rows, _step, _wide
-from derivative_covers.sweeps.kernels import pair, rows, wide
+from derivative_covers.sweeps.kernels import _jit, pair, rows, wide
+from derivative_covers.sweeps.kernels._jit import Kernel
 
 X = np.random.default_rng(3).uniform(0.3, 1.5, size=24)
 
@@ -128,18 +129,39 @@ def test_sweeps_of_one_tape_run_in_several_threads_at_once():
 
 
 def test_kernels_release_the_lock_and_keep_ieee_arithmetic():
-    compiled = [
+    kernels = [
         k
         for module in (pair, wide, rows)
         for k in vars(module).values()
-        if hasattr(k, "targetoptions")
+        if isinstance(k, Kernel)
     ]
-    if not compiled:
-        pytest.skip("the compiler is off")
-    assert len(compiled) > 20
-    for k in compiled:
-        assert k.targetoptions["nogil"]
-        assert not k.targetoptions.get("fastmath")
+    assert len(kernels) > 20
+    for k in kernels:
+        compiled = k.compiled()
+        if compiled.__class__ is type(k.plain):
+            pytest.skip("the compiler is off")
+        assert compiled.targetoptions["nogil"]
+        assert not compiled.targetoptions.get("fastmath")
+
+
+def test_kernels_run_as_they_stand_until_the_compiler_pays(monkeypatch):
+    calls = []
+
+    def double(x):
+        calls.append(x)
+        return 2 * x
+
+    k = Kernel(double)
+    monkeypatch.setattr(_jit, "_patience", 100)
+    assert k(4) == 8
+    assert calls == [4]
+    monkeypatch.setattr(k, "_compiled", lambda x: 2 * x)
+    assert k(5) == 10
+    assert calls == [4]
+    _jit.charge(99)
+    assert _jit._patience == 1
+    _jit.charge(5)
+    assert _jit._patience == -4
 
 
 def test_a_program_of_many_small_operations_is_few_steps():

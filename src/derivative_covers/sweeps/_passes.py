@@ -14,6 +14,7 @@ from ._check import not_finite
 from ._explicit import Explicit
 from ._lower import Program
 from ._step import NEEDS_SCALE, NOT_COVERED, CoverState
+from .kernels._jit import charge
 
 __all__ = [
     "adjoints",
@@ -34,6 +35,7 @@ def adjoints(
     program: Program, tape: Tape, seeds: Any, outs: Any, *, absolute: bool = False
 ) -> Array:
     """Adjoints of all nodes for weighted outputs: one reverse sweep."""
+    charge(tape.nnodes)
     v = np.zeros(tape.nnodes, dtype=tape.dtype)
     np.add.at(v, outs, seeds)
     with np.errstate(all="ignore"):
@@ -46,6 +48,7 @@ def tangents(
     program: Program, tape: Tape, w: Array, *, absolute: bool = False
 ) -> Array:
     """Tangents of all nodes for a direction of the inputs: one forward sweep."""
+    charge(tape.nnodes)
     s = np.zeros(tape.nnodes, dtype=tape.dtype)
     s[: tape.ninputs] = np.ravel(w)
     with np.errstate(all="ignore"):
@@ -64,6 +67,7 @@ def second_order(
     absolute: bool = False,
 ) -> Array:
     """``sum_k vbar_k C^k_ij dot_j`` swept back to all nodes: one reverse sweep."""
+    charge(tape.nnodes)
     b = np.zeros(tape.nnodes, dtype=tape.dtype)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(out)):
@@ -121,6 +125,7 @@ def cover_pass(
     program: Program, tape: Tape, out: Any, seeds: Any, state: CoverState
 ) -> tuple[Array, Array]:
     """Adjoints and sum merge ``g`` of all nodes in one reverse sweep."""
+    charge(2 * tape.nnodes)
     adj = np.zeros(tape.nnodes, dtype=tape.dtype)
     g = np.zeros(tape.nnodes, dtype=tape.dtype)
     np.add.at(adj, out, seeds)
@@ -137,6 +142,7 @@ def slot_weights(
     program: Program, tape: Tape, adj: Array, state: CoverState
 ) -> list[Any]:
     """Slot weights ``rho`` of every step."""
+    charge(tape.nnodes)
     found = []
     with np.errstate(all="ignore"):
         for step in program.steps:

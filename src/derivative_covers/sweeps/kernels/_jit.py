@@ -1,47 +1,106 @@
 """The one place that knows the compiler.
 
-Kernels are plain functions of arrays and numbers. Compiled results are kept on disk by
-numba; their key holds a fingerprint of every source that kernels are made of, since
-numba itself does not see a change in a function that another file calls.
+Kernels are plain functions of arrays and numbers. They are compiled on first use, and
+what was compiled is kept on disk by numba; its key holds a fingerprint of every source
+that kernels are made of, since numba itself does not see a change in a function that
+another file calls.
+
+Loading the compiler takes about a second. Until a process has swept some ten thousand
+nodes, kernels run as they stand, with the same bits.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-import numba
-from numba.core.caching import FunctionCache
+__all__ = ["Kernel", "charge", "kernel"]
 
-__all__ = ["kernel"]
+_patience = 10_000  # nodes to be swept before the compiler is loaded
+
+
+def charge(nodes: int) -> None:
+    """Count nodes that a pass is about to sweep."""
+    global _patience
+    if _patience > 0:
+        _patience -= nodes
+
+
+class Kernel:
+    """A function that is compiled when it pays.
+
+    Attributes:
+        plain: The function as it stands.
+    """
+
+    __slots__ = ("_compiled", "plain")
+
+    def __init__(self, plain: Callable[..., Any]) -> None:
+        self.plain = plain
+        self._compiled: Any = None
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the kernel."""
+        compiled = self._compiled
+        if compiled is None:
+            if _patience > 0:
+                return self.plain(*args)
+            compiled = self.compiled()
+        return compiled(*args)
+
+    def compiled(self) -> Any:
+        """The compiled kernel: no fast-math, no GIL, cached where possible."""
+        if self._compiled is None:
+            self._compiled = _compile(self.plain)
+        return self._compiled
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel of a function; it may call other kernels of its module."""
+    return Kernel(function)
+
+
+def _compile(function: Any) -> Any:
+    numba = importlib.import_module("numba")
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(scope.get(name), Kernel):
+            scope[name] = scope[name].compiled()
+    bound = FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__
+    )
+    bound.__qualname__ = function.__qualname__
+    bound.__module__ = function.__module__
+    compiled = numba.njit(nogil=True, error_model="numpy")(bound)
+    if compiled is not bound:
+        try:
+            compiled._cache = _source_cache()(compiled.py_func)
+        except (RuntimeError, OSError):
+            return compiled  # no writable directory anywhere: compile every time
+    return compiled
+
+
+@cache
+def _source_cache() -> Any:
+    base: Any = importlib.import_module("numba.core.caching").FunctionCache
+    fingerprint = _fingerprint()
+
+    class SourceCache(base):  # type: ignore[misc]
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            return (*super()._index_key(sig, codegen), fingerprint)
+
+    return SourceCache
 
 
 def _fingerprint() -> str:
     here = Path(__file__).resolve().parent
     split = here.parent.parent / "local" / "_split.py"
-    sources = [*sorted(here.glob("*.py")), split]
     digest = hashlib.sha1(usedforsecurity=False)
-    for source in sources:
+    for source in [*sorted(here.glob("*.py")), split]:
         digest.update(source.read_bytes())
     return digest.hexdigest()
-
-
-_FINGERPRINT = _fingerprint()
-
-
-class _SourceCache(FunctionCache):
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (*super()._index_key(sig, codegen), _FINGERPRINT)
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel on first use: no fast-math, no GIL, cached where possible."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    if compiled is not function:
-        try:
-            compiled._cache = _SourceCache(compiled.py_func)
-        except (RuntimeError, OSError):
-            return compiled  # no writable directory anywhere: compile every time
-    return compiled
