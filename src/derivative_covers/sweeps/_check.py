@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..errors import DomainError
 from ..tape import Tape, describe, reason
 from ._lower import Program, lower
+from .kernels._jit import charge
 
 __all__ = ["check_outputs", "not_finite", "reached"]
 
@@ -19,6 +20,7 @@ def reached(program: Program, n: int, outs: Any, mode: int) -> NDArray[np.uint8]
 
     Mode 0 follows first partials that are not exactly zero, 1 second partials too, 2 all.
     """
+    charge(n)
     mark = np.zeros(n, dtype=np.uint8)
     mark[outs] = 1
     for step in reversed(program.below(int(np.max(outs)))):

@@ -20,6 +20,7 @@ from ._entrywise import Line, Pair
 from ._explicit import Explicit
 from ._step import Leaves, Step
 from ._wide import Dot, Linear
+from .kernels._jit import charge
 
 __all__ = ["Program", "check_tape", "lower"]
 
@@ -71,6 +72,7 @@ def lower(tape: Tape) -> Program:
     """The program of a finished tape; built on first use and kept with it."""
     found = check_tape(tape).cache.get("program")
     if found is None:
+        charge(tape.nnodes)
         with np.errstate(all="ignore"):
             found = tape.cache["program"] = _lower(tape)
     return found
