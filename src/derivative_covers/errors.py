@@ -14,6 +14,7 @@ __all__ = [
     "InputTypeError",
     "NondifferentiableError",
     "OptionError",
+    "RecursionDepthError",
     "ShapeError",
     "TapeError",
     "UndecidedError",
@@ -88,6 +89,10 @@ class ConstantProgramError(DerivativeError, ValueError):
 
 class TapeError(DerivativeError, RuntimeError):
     """A variable was used with a tape that it does not belong to, or too late."""
+
+
+class RecursionDepthError(DerivativeError, RecursionError):
+    """A program, or the nesting of its result, is deeper than Python's limit."""
 
 
 class CoverError(DerivativeError, ArithmeticError):

@@ -148,7 +148,7 @@ MOVES: dict[str, Callable[[Any], Any]] = {
 def depends(y: Any) -> bool:
     if isinstance(y, np.ndarray):
         return False
-    return y.depends if isinstance(y, TArray) else y.tape is not None
+    return y._depends if isinstance(y, TArray) else y.tape is not None
 
 
 def check(f: Callable[[Any], Any], x0: Any = POINT) -> None:

@@ -22,7 +22,8 @@ def quotients(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, Any]:
     r = 1.0 / y
     s = r * r
     t = s * r
-    powers = (xp.abs(v) < xp.finfo(v.dtype).tiny) & (xp.abs(t) < inf)
+    size = xp.abs(v)
+    powers = (size > 0.0) & (size < xp.finfo(v.dtype).tiny) & (xp.abs(t) < inf)
     return xp.where(powers, x * s, v / y), xp.where(powers, x * t, v / y / y)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._load import pair
+from ._load import line, pair
 from ._step import CHUNK, NOT_FINITE, Array, CoverState, Expanded, Step
 
 __all__ = ["Line", "Pair"]
@@ -42,7 +42,7 @@ class Pair(Step):
         if self.lines:
             w = v[self.start : self.stop]
             for a0, d, t, m, _, _, _ in self.lines:
-                pair().line(w, v[a0 : a0 + self.n], d, t, m, absolute)
+                line().line(w, v[a0 : a0 + self.n], d, t, m, absolute)
             return
         pair().adjoint(v, self.topo, self.first, absolute)
 
@@ -81,12 +81,12 @@ class Pair(Step):
         for a0, d, t, m, c, u, curved in self.lines:
             at = slice(a0, a0 + self.n)
             if curved:
-                if not pair().line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
+                if not line().line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
                     finite = np.isfinite(w) & np.isfinite(c[0] if u == 0 else c)
                     return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
             else:
-                pair().line(w, adj[at], d, t, m, False)
-                pair().line(wg, g[at], d, t, m, True)
+                line().line(w, adj[at], d, t, m, False)
+                line().line(wg, g[at], d, t, m, True)
         return 0, 0
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:

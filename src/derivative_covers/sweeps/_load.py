@@ -6,7 +6,13 @@ import importlib
 from functools import cache
 from typing import Any
 
-__all__ = ["pair", "rows", "wide"]
+__all__ = ["line", "pair", "rows", "wide"]
+
+
+@cache
+def line() -> Any:
+    """Kernels of consecutive operands."""
+    return importlib.import_module("derivative_covers.sweeps.kernels.line")
 
 
 @cache

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import UnsupportedOperationError
 from ._convert import tape_of
 from ._storage import ArrayBase
+from ._tape import Tape
 from ._tvar import TVar
 
 __all__ = [
@@ -38,12 +39,22 @@ def extent(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return math.prod(shape[a] for a in axes)
 
 
-def check_dtype(dtype: Any) -> None:
-    """Refuse a result type that cannot carry a derivative."""
-    if dtype is not None and np.dtype(dtype).kind != "f":
+def check_dtype(dtype: Any, tape: Tape | None) -> None:
+    """Refuse a result type other than the tape's.
+
+    Raises:
+        UnsupportedOperationError: For any other type.
+    """
+    if dtype is None:
+        return
+    wanted = np.dtype(dtype)
+    held = np.dtype(np.float64) if tape is None else tape.dtype
+    if wanted != held:
         msg = (
-            f"dtype={np.dtype(dtype)} for the result of recorded variables would drop "
-            "their derivative; leave dtype out, or take derivative_covers.value(x)."
+            f"dtype {wanted} for recorded variables of type {held}: a recording keeps "
+            "one type, and other kinds would drop the derivative. Leave the dtype out, "
+            "use np.floor or np.round, record at a point of that type, or take "
+            "derivative_covers.value(x)."
         )
         raise UnsupportedOperationError(msg)
 

@@ -6,18 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputTypeError, ShapeError, TapeError, UnsupportedOperationError
+from ..errors import InputTypeError, ShapeError, UnsupportedOperationError
 from ._storage import ArrayBase, fresh, from_ids
-from ._tape import Tape
-from ._tvar import TVar
+from ._tape import Tape, refuse_two_tapes
+from ._tvar import TVar, refuse_huge
 
 __all__ = ["array_of", "as_operand", "tape_of"]
 
-
-_TWO_TAPES = (
-    "variables of two recordings met in one array. Record one function of all "
-    "variables, or take derivative_covers.value(x) of one of them."
-)
+_LARGEST = int(np.finfo(np.float64).max)
 
 
 def tape_of(*things: Any) -> Tape | None:
@@ -46,7 +42,11 @@ def as_operand(x: Any, other: Any = None) -> Any:
         InputTypeError: For anything that is not a real number or an array of such.
         UnsupportedOperationError: For complex operands.
     """
-    if isinstance(x, (ArrayBase, TVar, float, int)):
+    if isinstance(x, (ArrayBase, TVar, float)):
+        return x
+    if isinstance(x, int):
+        if abs(x) > _LARGEST:
+            refuse_huge()
         return x
     if isinstance(x, (list, tuple)) or (
         isinstance(x, np.ndarray) and x.dtype == object
@@ -85,7 +85,7 @@ def array_of(tape: Tape, x: Any) -> Any:
         return x
     if isinstance(x, TVar):
         if x.tape is not None and x.tape is not tape:
-            raise TapeError(_TWO_TAPES)
+            refuse_two_tapes()
         return from_ids(tape, np.array(x.v, dtype=tape.dtype), np.array(x.i))
     line = _line(tape, x) if isinstance(x, (list, tuple)) else None
     if line is not None:
@@ -112,7 +112,7 @@ def array_of(tape: Tape, x: Any) -> Any:
         raise ShapeError(msg)
     for p in parts:
         if p.s.tape is not tape:
-            raise TapeError(_TWO_TAPES)
+            refuse_two_tapes()
     inner = shapes.pop() if shapes else ()
     v = np.array([p.v for p in parts], dtype=tape.dtype).reshape(shape + inner)
     ids = np.array([p.node_ids() for p in parts], dtype=np.int64).reshape(shape + inner)
@@ -127,11 +127,11 @@ def _line(tape: Tape, x: list[Any] | tuple[Any, ...]) -> Any:
         kind = e.__class__
         if kind is TVar:
             if e.tape is not None and e.tape is not tape:
-                raise TapeError(_TWO_TAPES)
+                refuse_two_tapes()
             values.append(e.v)
             ids.append(e.i)
         elif kind is float or kind is int:
-            values.append(e)
+            values.append(e if kind is float else as_operand(e))
             ids.append(-1)
         else:
             return None

@@ -22,14 +22,14 @@ def _chain(op: str, lanes: ArrayBase, values: Any) -> Ids:
     if len(values) == 1:
         return first
     tape = lanes.tape
-    rest = np.ascontiguousarray(values[1:], dtype=tape.dtype)
+    rest = np.array(values[1:], dtype=tape.dtype, order="C")
     inside = rest.size - first.size
 
     def before(start: int) -> Operand:
         mine = np.arange(start, start + inside, dtype=np.int64)
         return Operand(0, (1,), np.concatenate([first.ravel(), mine]))
 
-    y = entrywise(lanes.view(lanes.v[1:]), rest)
+    y = entrywise(lanes._view(lanes.v[1:]), rest)
     block = tape.accumulate(by_name(op), before, y, rest.reshape(-1))
     ids = np.arange(block.start, block.stop, dtype=np.int64).reshape(rest.shape)
     return np.concatenate([first, ids])
@@ -38,11 +38,11 @@ def _chain(op: str, lanes: ArrayBase, values: Any) -> Ids:
 def folded(op: str, a: Any, axis: Any, r: Any) -> Any:
     """The last of the running results over some axes, with values ``r``."""
     x = as_array(a)
-    if not x.depends:
+    if not x._depends:
         return constant(x.tape, r)
     x = settled(x)
     axes = axes_of(axis, x.v.ndim)
-    moved = x.view(np.moveaxis(x.v, axes, range(len(axes))))
+    moved = x._view(np.moveaxis(x.v, axes, range(len(axes))))
     lanes = moved.reshape(extent(x.v.shape, axes), -1)
     values = getattr(np, op).accumulate(lanes.v, axis=0)
     values[-1] = np.ravel(r)
@@ -52,10 +52,10 @@ def folded(op: str, a: Any, axis: Any, r: Any) -> Any:
 
 def accumulated(op: str, x: Any, axis: int, r: Any) -> Any:
     """All running results along an axis, with values ``r``."""
-    if not x.depends:
+    if not x._depends:
         return constant(x.tape, r)
     x = settled(x)
-    lanes = x.view(np.moveaxis(x.v, axis, 0))
+    lanes = x._view(np.moveaxis(x.v, axis, 0))
     ids = _chain(op, lanes, np.moveaxis(r, axis, 0))
     return assembled(x.tape, r, np.moveaxis(ids, 0, axis))
 
@@ -65,8 +65,8 @@ def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
 ) -> Any:
     """A cumulative product, exact where factors vanish."""
-    check_dtype(dtype)
     x = as_array(a)
+    check_dtype(dtype, x.tape)
     r = np.prod(x.v, axis=axis, keepdims=keepdims)
     return stored(folded("multiply", x, axis, r), out)
 
@@ -74,8 +74,8 @@ def prod(
 def _running(function: Any, op: str) -> None:
     @implements(function)
     def running(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        check_dtype(dtype)
         x = as_array(a)
+        check_dtype(dtype, x.tape)
         if axis is None:
             x, axis = x.ravel(), 0
         return stored(accumulated(op, x, axis, function(x.v, axis=axis)), out)
@@ -89,8 +89,8 @@ def _methods(op: str) -> None:
     ufunc: Any = getattr(np, op)
 
     def accumulate(a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        check_dtype(dtype)
         x = as_array(a)
+        check_dtype(dtype, x.tape)
         return stored(accumulated(op, x, axis, ufunc.accumulate(x.v, axis)), out)
 
     def reduce(
@@ -100,8 +100,8 @@ def _methods(op: str) -> None:
         out: Any = None,
         keepdims: bool = False,
     ) -> Any:
-        check_dtype(dtype)
         x = as_array(a)
+        check_dtype(dtype, x.tape)
         r = ufunc.reduce(x.v, axis, keepdims=keepdims)
         return stored(folded(op, x, axis, r), out)
 

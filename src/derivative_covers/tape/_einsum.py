@@ -93,7 +93,7 @@ def _distinct(x: Any, names: str) -> Term:
     rule = f"{names}->{unique}"
     if not isinstance(x, ArrayBase):
         return np.einsum(rule, x), unique
-    return x.derived(np.einsum(rule, x.v), lambda ids: np.einsum(rule, ids)), unique
+    return x._derived(np.einsum(rule, x.v), lambda ids: np.einsum(rule, ids)), unique
 
 
 def _fitted(terms: list[Term]) -> list[Term]:
@@ -127,7 +127,9 @@ def _alone(term: Term, output: str, r: Any) -> Term:
     x, names = term
     if set(names) == set(output):
         rule = f"{names}->{output}"
-        return x.derived(np.einsum(rule, x.v), lambda ids: np.einsum(rule, ids)), output
+        return x._derived(
+            np.einsum(rule, x.v), lambda ids: np.einsum(rule, ids)
+        ), output
     kept = "".join(label for label in names if label in output)
     return _summed(x, names, output, _arranged(r, output, kept))
 
@@ -136,7 +138,7 @@ def _arranged(r: Any, output: str, names: str) -> Any:
     """The result with its axes in the order of ``names``."""
     if names == output:
         return r
-    return np.ascontiguousarray(r.transpose([output.index(c) for c in names]))
+    return np.array(r.transpose([output.index(c) for c in names]), order="C")
 
 
 def _pair(first: Term, second: Term, wanted: str, r: Any) -> Term:

@@ -20,8 +20,16 @@ from ._storage import (
     scalar,
     scalar_or_array,
 )
-from ._tape import Tape
-from ._tvar import TVar, apply_unary, ufunc_name
+from ._tape import Tape, refuse_two_tapes
+from ._tvar import (
+    COMPARISONS,
+    EQUALITY,
+    TVar,
+    apply_unary,
+    is_foreign,
+    refuse_nan,
+    ufunc_name,
+)
 
 __all__ = ["binary", "common_tape", "compare", "root", "unary"]
 
@@ -38,11 +46,7 @@ def common_tape(*operands: Any) -> Tape:
         if tape is None or tape is found:
             continue
         if found is not None:
-            msg = (
-                "variables of two recordings met in one operation. Record one function "
-                "of all variables, or take derivative_covers.value(x) of one of them."
-            )
-            raise TapeError(msg)
+            refuse_two_tapes()
         found = tape
     if found is None:
         msg = "no recorded variable among the operands; this is a bug of the package."
@@ -92,7 +96,7 @@ def root(x: Any) -> Any:
 
 
 def _unary_mixed(tape: Tape, op: Elemental, x: ArrayBase, r: Floats) -> Any:
-    ids = memory_order(x.ids(), r)
+    ids = memory_order(x._ids(), r)
     live = np.flatnonzero(ids >= 0)
     if not live.size:
         return constant(tape, r)
@@ -159,14 +163,14 @@ def _is_row(x: Any) -> bool:
 def _binary_rows(what: Any, op: Elemental, x: ArrayBase, y: Any) -> Any:
     """The short way for the commonest operands: whole arrays, array and number."""
     tape = x.s.tape
-    left = Operand(x.s.start + x.offset())
+    left = Operand(x.s.start + x._position())
     if y.__class__ is float:
         r = _value(what, op, x.v, y)
         const = np.array([y], dtype=tape.dtype)
         block: Any = tape.fixed(op, left, 0, const, r.ravel())
     elif y.s.tape is tape and y.v.shape == x.v.shape:
         r = _value(what, op, x.v, y.v)
-        right = Operand(y.s.start + y.offset())
+        right = Operand(y.s.start + y._position())
         block = tape.binary(op, left, right, r.ravel())
     else:
         return None
@@ -242,14 +246,7 @@ def _flat_ids(x: Any, like: Floats) -> Any:
     return np.full(like.size, -1, dtype=np.int64)
 
 
-_UFUNC = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
-}
+_UFUNC = {sign: ufunc for ufunc, sign in COMPARISONS.items()}
 
 
 def compare(x: Any, y: Any, sign: str) -> Any:
@@ -258,7 +255,13 @@ def compare(x: Any, y: Any, sign: str) -> Any:
     Raises:
         NondifferentiableError: Where two entries tie exactly and the comparison is not
             of a node with itself (equality with a constant is a guard, never a kink).
+        DomainError: Where a recorded entry is NaN, unless a node is asked whether it
+            equals itself.
     """
+    if sign in EQUALITY:
+        for one, other in ((x, y), (y, x)):
+            if is_foreign(one):
+                return np.full(np.shape(_values(other)), sign == "!=")[()]
     x = as_operand(x, y)
     y = as_operand(y, x)
     xv, yv = _values(x), _values(y)
@@ -266,23 +269,34 @@ def compare(x: Any, y: Any, sign: str) -> Any:
         common_tape(x, y)
     r = _UFUNC[sign](xv, yv)
     ties = np.equal(xv, yv)
-    if ties.any():
-        like = np.empty(np.shape(ties))
-        xi = _flat_ids(x, like)
-        yi = _flat_ids(y, like)
-        bad = np.ravel(ties) & (xi != yi)
-        if sign in {"==", "!="}:
-            bad &= (xi >= 0) & (yi >= 0)
-        if bad.any():
-            at = int(np.flatnonzero(bad)[0])
-            tie = float(np.broadcast_to(xv, like.shape).ravel()[at])
-            msg = (
-                f"entry {at} of the comparison ({sign}) is an exact tie at {tie!r}: a "
-                "branch boundary, where the program has no derivative. Evaluate at a "
-                "point off the tie."
-            )
-            node = int(max(xi[at], yi[at]))
-            raise NondifferentiableError(
-                msg, elemental="comparison", node=node, values=(tie, tie)
-            )
+    if ties.any() or any(_is_live(e) and np.isnan(e.v).any() for e in (x, y)):
+        _refuse_undecided(x, y, sign, ties)
     return r
+
+
+def _refuse_undecided(x: Any, y: Any, sign: str, ties: Any) -> None:
+    like = np.empty(np.shape(ties))
+    xs, ys = (np.broadcast_to(_values(e), like.shape).ravel() for e in (x, y))
+    xi, yi = _flat_ids(x, like), _flat_ids(y, like)
+    tied = np.ravel(ties) & (xi != yi)
+    lost = (np.isnan(xs) & (xi >= 0)) | (np.isnan(ys) & (yi >= 0))
+    if sign in EQUALITY:
+        tied &= (xi >= 0) & (yi >= 0)
+        lost &= xi != yi
+    if lost.any():
+        at = int(np.flatnonzero(lost)[0])
+        node = int(xi[at] if np.isnan(xs[at]) and xi[at] >= 0 else yi[at])
+        values = (float(xs[at]), float(ys[at]))
+        refuse_nan(f"entry {at} of the comparison ({sign})", node, values)
+    if tied.any():
+        at = int(np.flatnonzero(tied)[0])
+        tie = float(xs[at])
+        msg = (
+            f"entry {at} of the comparison ({sign}) is an exact tie at {tie!r}: a "
+            "branch boundary, where the program has no derivative. Evaluate at a "
+            "point off the tie."
+        )
+        node = int(max(xi[at], yi[at]))
+        raise NondifferentiableError(
+            msg, elemental="comparison", node=node, values=(tie, tie)
+        )

@@ -153,9 +153,10 @@ def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Any) -> TVar:
         The new variable. ``val`` and ``d`` are converted to the tape's element type.
 
     Raises:
-        ShapeError: If ``parents`` and ``d`` differ in length.
+        ShapeError: If ``parents``, ``d`` and ``C`` differ in their number of slots.
         TapeError: If a parent is not on the tape, or the tape is finished.
-        InputTypeError: If ``C`` is no :class:`Curvature`.
+        InputTypeError: If ``tape`` is no tape, a parent no integer, or ``C`` no
+            :class:`Curvature`.
 
     Cost:
         O(slots).
@@ -170,7 +171,12 @@ def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Any) -> TVar:
         >>> dc.gradient(lambda x: cube(x[0]), [2.0])
         array([12.])
     """
-    ids = np.array(parents, dtype=np.int64).reshape(-1)
+    _check_tape(tape)
+    given = np.asarray(parents).reshape(-1)
+    if given.size and given.dtype.kind not in "iu":
+        msg = f"parents {given.tolist()} are not all integers; give ids of nodes."
+        raise InputTypeError(msg)
+    ids = given.astype(np.int64)
     partials = np.array(as_element(d, tape.dtype), dtype=tape.dtype).reshape(-1)
     if ids.size != partials.size:
         msg = f"{ids.size} parents and {partials.size} partials; one a slot is needed."
@@ -178,12 +184,28 @@ def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Any) -> TVar:
     if not isinstance(C, Curvature):
         msg = f"the curvature is a {type(C).__name__}; a Curvature form is needed."
         raise InputTypeError(msg)
+    slots = getattr(C, "shape", (ids.size,))[0]
+    if slots != ids.size:
+        msg = (
+            f"the {type(C).__name__} has {slots} slots and the node {ids.size} parents; "
+            "one a slot is needed."
+        )
+        raise ShapeError(msg)
     if ids.size and (ids.min() < 0 or ids.max() >= tape.nnodes):
         msg = f"parents {ids.tolist()} are not all on this tape of {tape.nnodes} nodes."
         raise TapeError(msg)
     held = np.array(as_element(val, tape.dtype), dtype=tape.dtype).reshape(1)
     block = tape.node(held, ids, partials, C)
     return new_tvar(tape, block.start, held[0])
+
+
+def _check_tape(tape: Any) -> None:
+    if not isinstance(tape, Tape):
+        msg = (
+            f"a node was to be put on a {type(tape).__name__}; give the tape that is "
+            "recording (noderef(x) gives that of a variable)."
+        )
+        raise InputTypeError(msg)
 
 
 def unarynode(x: TVar, val: Any, d: Any, c: Any) -> TVar:
@@ -365,6 +387,9 @@ def constantnode(tape: Tape, c: Any) -> TVar:
     Returns:
         The new variable; its Jacobian row is zero and it has no atom.
 
+    Raises:
+        InputTypeError: If ``tape`` is no tape.
+
     Example:
         >>> import derivative_covers as dc
         >>> from derivative_covers.extend import constantnode, noderef
@@ -372,5 +397,6 @@ def constantnode(tape: Tape, c: Any) -> TVar:
         array([[1.],
                [0.]])
     """
+    _check_tape(tape)
     held = np.array(as_element(c, tape.dtype), dtype=tape.dtype).reshape(1)
     return new_tvar(tape, tape.constants(held).start, held[0])

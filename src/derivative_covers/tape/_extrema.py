@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..elementals import by_name
 from ..errors import NondifferentiableError
 from ._blocks import Ids, Operand
-from ._call import axes_of, stored
+from ._call import axes_of, check_dtype, stored
+from ._convert import tape_of
 from ._protocol import UFUNC_METHODS, as_array, implements
 from ._storage import ArrayBase, assembled, constant
 from ._tape import Tape
@@ -41,7 +42,7 @@ def _extremum(a: Any, axis: Any, keepdims: bool, initial: Any, largest: bool) ->
     x = as_array(a, initial)
     v = x.v
     r = (np.max if largest else np.min)(v, axis=axis, keepdims=keepdims)
-    if not x.depends:
+    if not x._depends:
         chosen = constant(x.tape, r)
     else:
         axes = axes_of(axis, v.ndim)
@@ -88,6 +89,7 @@ def _reduce(function: Any) -> Any:
     def reduce(
         a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, **kw: Any
     ) -> Any:
+        check_dtype(dtype, tape_of(a))
         return function(a, axis, out, **kw)
 
     return reduce
@@ -157,7 +159,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
     if axis is None:
         x, axis = x.flatten(), -1
     r = np.sort(x.v, axis=axis, kind=kind)
-    if not x.depends:
+    if not x._depends:
         return constant(x.tape, r)
     at, tied = _order(x, axis)
     ids = np.take_along_axis(x.node_ids(), at, axis)
@@ -180,10 +182,10 @@ def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
     """Mean of the one or two middle entries."""
     x = as_array(a)
     r = np.median(x.v, axis=axis, keepdims=keepdims)
-    if not x.depends:
+    if not x._depends:
         return stored(constant(x.tape, r), out)
     axes = axes_of(axis, x.v.ndim)
-    moved = x.view(np.moveaxis(x.v, axes, range(-len(axes), 0)))
+    moved = x._view(np.moveaxis(x.v, axes, range(-len(axes), 0)))
     kept = moved.v.shape[: x.v.ndim - len(axes)]
     ordered = sort(moved.reshape(*kept, -1))
     n = ordered.v.shape[-1]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import check_dtype, stored
+from ._convert import tape_of
 from ._elementwise import common_tape
 from ._protocol import as_array, implements
 from ._storage import ArrayBase, assembled, constant
@@ -18,7 +19,7 @@ def joined(parts: list[Any], join: Any) -> Any:
     """``join`` done to the values and to the ids of recorded arrays."""
     tape = common_tape(*parts)
     r = join([x.v for x in parts])
-    if not any(x.depends for x in parts):
+    if not any(x._depends for x in parts):
         return constant(tape, r)
     return assembled(tape, r, join([x.node_ids() for x in parts]))
 
@@ -28,9 +29,9 @@ def _sequence(function: Any) -> None:
     def join(
         arrays: Any, *args: Any, out: Any = None, dtype: Any = None, **kw: Any
     ) -> Any:
-        check_dtype(dtype)
         kw.pop("casting", None)
         arrays = list(arrays)
+        check_dtype(dtype, tape_of(arrays))
         parts = [as_array(a, *arrays) for a in arrays]
         return stored(joined(parts, lambda things: function(things, *args, **kw)), out)
 
@@ -94,7 +95,7 @@ def meshgrid(*xi: Any, **kw: Any) -> Any:
                 here[k] = entries
                 return np.array(np.meshgrid(*here, **kw)[k])
 
-            grids[k] = row.derived(spread(row.v), spread)
+            grids[k] = row._derived(spread(row.v), spread)
     return tuple(grids)
 
 

@@ -18,11 +18,11 @@ __all__ = ["norm"]
 
 def _squared_norm(x: Any, axes: tuple[int, ...], r: Any) -> Any:
     """Sum-of-squares nodes with values ``r``: inner products of lanes with themselves."""
-    if not x.depends:
+    if not x._depends:
         return constant(x.tape, r)
     k = extent(x.v.shape, axes)
     last = range(-len(axes), 0)
-    moved = x.view(np.moveaxis(x.v, axes, last))
+    moved = x._view(np.moveaxis(x.v, axes, last))
     lanes = settled(moved).reshape(np.size(r), 1, k)
     return contract(lanes, lanes.transpose(0, 2, 1), r)
 

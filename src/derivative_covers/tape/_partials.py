@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "columns", "describe", "marks", "reason"]
 
+# The selection of one of two operands: no kink where both are one node.
+_TIES = frozenset(("maximum", "minimum", "fmax", "fmin"))
 TILE = 4096  # entries of a block that a rule gets at a time
 
 Columns = tuple[Any, Any, Any, Any, Any]
@@ -75,13 +77,16 @@ def _tiled(rule: Rule, operands: tuple[Any, ...], v: Floats) -> tuple[Any, ...]:
         return [x[lo:hi] if w else x for x, w in zip(operands, whole, strict=True)]
 
     head = cut(0, TILE)
-    first = rule.partials(np, *head, v[:TILE])
+    values = v[:TILE]
+    first = rule.partials(np, *head, values)
     out: list[Any] = list(first)
     fill = []
     for i, part in enumerate(first):
-        same = [x for x, h in zip(operands, head, strict=True) if h is part]
+        same = [
+            x for x, h in zip((*operands, v), (*head, values), strict=True) if h is part
+        ]
         if same:
-            out[i] = same[0]  # the operand itself is the partial: nothing to store
+            out[i] = same[0]  # an operand or the value is the partial: nothing to store
         elif np.ndim(part):
             out[i] = np.empty(n, dtype=part.dtype)
             out[i][:TILE] = part
@@ -100,18 +105,28 @@ def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
     with np.errstate(all="ignore"):
         if isinstance(block, Run):
             bad = np.zeros(block.size, dtype=bool)
-            for rule, operands, _, where in _groups(tape, block):
+            for rule, operands, two, where in _groups(tape, block):
                 found = _bad(rule, operands)
                 if found is not None:
                     bad[where] = found
+                if two and np.any(found):
+                    op = BY_OPCODE[int(block.code[where[0]]) >> 2]
+                    again = block.a[where] == block.other[where]
+                    bad[where] &= ~(again & (op.name in _TIES))
             return bad if bad.any() else None
         if not isinstance(block, (Unary, Fixed, Binary)):
             return None
-        rule, operands, _ = _operands(tape, block)
+        rule, operands, two = _operands(tape, block)
         found = _bad(rule, operands)
         if found is None or not np.any(found):
             return None
-        return np.broadcast_to(found, (block.size,))
+        found = np.broadcast_to(found, (block.size,))
+        if not (two and block.op.name in _TIES):
+            return found
+        assert isinstance(block, Binary)
+        n = (block.size,)
+        found = found & (block.x.flat(n) != block.y.flat(n))
+        return found if found.any() else None
 
 
 def _bad(rule: Rule, operands: tuple[Any, ...]) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperationError
+from ..errors import ShapeError, UnsupportedOperationError
 from ._call import plain, stored
 from ._elementwise import binary, common_tape
 from ._protocol import as_array, implements, outer
@@ -24,19 +25,23 @@ def factors(*operands: Any) -> tuple[Tape, list[Any], list[Any]]:
     Constants among recorded entries get nodes, once for each distinct operand, so that
     an operand that occurs twice keeps one set of parents.
     """
-    arrays = [as_array(x, *operands) for x in operands]
+    arrays = [x if _is_real(x) else as_array(x, *operands) for x in operands]
     tape = common_tape(*arrays)
     values = [plain(x, tape.dtype) for x in arrays]
     done: dict[int, Any] = {}
     parts = []
     for x, v in zip(arrays, values, strict=True):
-        if not isinstance(x, ArrayBase) or not x.depends:
+        if not isinstance(x, ArrayBase) or not x._depends:
             parts.append(v)
             continue
         if id(x) not in done:
             done[id(x)] = settled(x)
         parts.append(done[id(x)])
     return tape, parts, values
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fiub"
 
 
 def shaped(x: Any, order: Any, shape: tuple[int, ...]) -> Any:
@@ -191,8 +196,38 @@ def cross(
 
 @implements(np.linalg.multi_dot)
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    """Products from left to right."""
-    r, *rest = arrays
-    for factor in rest:
-        r = dot(r, factor)
+    """Products in NumPy's order, which is the cheapest one."""
+    factor = [as_array(a, *arrays) for a in arrays]
+    if len(factor) < 2:
+        msg = f"np.linalg.multi_dot needs two arrays or more; got {len(factor)}."
+        raise ShapeError(msg)
+    row, column = factor[0].ndim == 1, factor[-1].ndim == 1
+    if row:
+        factor[0] = factor[0].reshape(1, -1)
+    if column:
+        factor[-1] = factor[-1].reshape(-1, 1)
+    size = [*(a.shape[0] for a in factor), factor[-1].shape[-1]]
+
+    @cache
+    def cheapest(i: int, j: int) -> tuple[int, int]:
+        """Cost of the product of factors ``i .. j`` and the last one on its left."""
+        if i == j:
+            return 0, i
+        return min(
+            (
+                cheapest(i, k)[0]
+                + cheapest(k + 1, j)[0]
+                + size[i] * size[k + 1] * size[j + 1],
+                k,
+            )
+            for k in range(i, j)
+        )
+
+    def product(i: int, j: int) -> Any:
+        k = cheapest(i, j)[1]
+        return factor[i] if i == j else dot(product(i, k), product(k + 1, j))
+
+    r = product(0, len(factor) - 1)
+    if row or column:
+        r = r[0, 0] if row and column else r.ravel()
     return stored(r, out)

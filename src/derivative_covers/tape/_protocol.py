@@ -9,27 +9,24 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedOperationError
-from ._call import real_values
+from ._call import check_dtype, real_values, stored
 from ._convert import array_of, as_operand, tape_of
 from ._elementwise import binary, compare, unary
 from ._hooks import LAYERED, set_array_layer
 from ._storage import ArrayBase
-from ._tvar import TVar, apply_binary, apply_unary
+from ._tvar import (
+    COMPARISONS,
+    TESTS,
+    TVar,
+    apply_binary,
+    apply_unary,
+    ufunc_name,
+)
 
 __all__ = ["FUNCTIONS", "UFUNC_METHODS", "as_array", "implements", "outer"]
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 UFUNC_METHODS: dict[tuple[Any, str], Callable[..., Any]] = {}
-
-_SIGNS = {
-    np.less: "<",
-    np.less_equal: "<=",
-    np.greater: ">",
-    np.greater_equal: ">=",
-    np.equal: "==",
-    np.not_equal: "!=",
-}
-_TESTS = {np.isfinite, np.isnan, np.isinf, np.signbit}
 
 
 def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -88,8 +85,11 @@ class ArrayLayer:
                     "A = A + x, or start from np.zeros_like(x)."
                 )
                 raise UnsupportedOperationError(msg)
-            where = kw.pop("where", True)
-            result = ArrayLayer.ufunc(ufunc, method, inputs, kw)
+            where = kw.pop("where", True) if method == "__call__" else True
+            if tape_of(inputs) is None:
+                result = getattr(ufunc, method)(*inputs, **kw)
+            else:
+                result = ArrayLayer.ufunc(ufunc, method, inputs, kw)
             kept: Any = target
             kept[...] = result if where is True else np.where(where, result, kept)
             return kept
@@ -108,13 +108,8 @@ class ArrayLayer:
         for name, neutral in (("where", True), ("subok", True)):
             if kw.get(name, neutral) is neutral:
                 kw.pop(name, None)
-        for name in ("casting", "order", "dtype"):
-            if (
-                name == "dtype"
-                and kw.get(name) is not None
-                and np.dtype(kw[name]).kind != "f"
-            ):
-                continue
+        check_dtype(kw.pop("dtype", None), tape_of(inputs))
+        for name in ("casting", "order"):
             kw.pop(name, None)
         if kw:
             msg = (
@@ -124,20 +119,20 @@ class ArrayLayer:
             raise UnsupportedOperationError(msg)
         if ufunc in FUNCTIONS:
             return ArrayLayer.function(ufunc, inputs, kw)
-        if ufunc in _TESTS:
+        if ufunc in TESTS:
             return ufunc(as_operand(inputs[0]).v)
         if ufunc.nin == 1:
             (x,) = (as_operand(v) for v in inputs)
             return apply_unary(ufunc, x) if isinstance(x, TVar) else unary(ufunc, x)
         if ufunc.nin == 2:
             x, y = inputs
-            if ufunc in _SIGNS:
-                return compare(x, y, _SIGNS[ufunc])
+            if ufunc in COMPARISONS:
+                return compare(x, y, COMPARISONS[ufunc])
             arrays = (ArrayBase, list, tuple, np.ndarray)
             if not isinstance(x, arrays) and not isinstance(y, arrays):
                 return apply_binary(ufunc, x, y)
             return binary(ufunc, x, y)
-        msg = f"the ufunc np.{ufunc.__name__} has no derivative rule."
+        msg = f"the ufunc {ufunc_name(ufunc)!r} has no derivative rule."
         raise UnsupportedOperationError(msg)
 
     @staticmethod
@@ -157,10 +152,17 @@ class ArrayLayer:
                 "where its derivative is not wanted."
             )
             raise UnsupportedOperationError(msg)
-        if tape_of(*args, *kw.values()) is None:
+        tape = tape_of(*args, *kw.values())
+        if tape is None:
             return func(
                 *real_values(args), **{k: real_values(v) for k, v in kw.items()}
             )
+        if tape.finished:
+            tape.put(())
+        out = kw.get("out")
+        if out is not None and tape_of(args) is None:
+            rest = {k: v for k, v in kw.items() if k != "out"}
+            return stored(func(*args, **rest), out)
         try:
             return implementation(*args, **kw)
         except TypeError as error:

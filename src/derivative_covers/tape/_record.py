@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..errors import (
     ConstantProgramError,
     DomainError,
     InputTypeError,
+    RecursionDepthError,
     ShapeError,
     TapeError,
 )
@@ -77,6 +79,13 @@ def record(f: Any, x0: Any) -> tuple[Tape, Any]:
         with np.errstate(all="ignore"):
             result = f(x)
         out = _outputs(tape, result)
+    except RecursionError as error:
+        msg = (
+            "the program called itself, or its result is nested, deeper than Python's "
+            f"limit of {sys.getrecursionlimit()} calls. Write the recursion as a loop and "
+            "return a flat list or an array, or raise sys.setrecursionlimit."
+        )
+        raise RecursionDepthError(msg) from error
     finally:
         tape.finish()
     return tape, out
@@ -130,8 +139,8 @@ def _check_tape(tape: Tape, other: Tape | None) -> None:
 
 def _refuse_constant() -> None:
     msg = (
-        "the program's result does not depend on its argument, or its dependence was "
-        "lost through a plain number; every derivative would be zero. Compute the "
-        "result from the argument with NumPy's functions."
+        "on the branch taken at this point, the program's result does not depend on its "
+        "argument, or its dependence was lost through a plain number; every derivative "
+        "would be zero. Compute the result from the argument with NumPy's functions."
     )
     raise ConstantProgramError(msg)

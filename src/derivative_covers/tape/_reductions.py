@@ -28,8 +28,8 @@ def sum_(
     where: Any = True,
 ) -> Any:
     """One linear node an output."""
-    check_dtype(dtype)
     x = as_array(a)
+    check_dtype(dtype, x.tape)
     if where is True:
         r = _ADD(x.v, axis=axis, keepdims=keepdims)
     else:
@@ -43,8 +43,8 @@ def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
 ) -> Any:
     """One linear node an output, with coefficient ``1/n``."""
-    check_dtype(dtype)
     x = as_array(a)
+    check_dtype(dtype, x.tape)
     axes = axes_of(axis, x.v.ndim)
     r = np.mean(x.v, axis=axis, keepdims=keepdims)
     return stored(sum_axes(x, axes, r, 1.0 / max(extent(x.v.shape, axes), 1)), out)
@@ -60,12 +60,13 @@ def var(
     keepdims: bool = False,
 ) -> Any:
     """Mean, differences, their squares, and one linear node an output."""
-    check_dtype(dtype)
     x = as_array(a)
+    check_dtype(dtype, x.tape)
+    check_dtype(dtype, x.tape)
     v = x.v
     axes = axes_of(axis, v.ndim)
     r = np.var(v, axis=axis, ddof=ddof, keepdims=keepdims)
-    if v.ndim == 0 or not x.depends:
+    if v.ndim == 0 or not x._depends:
         return stored(constant(x.tape, r), out)
     n = extent(v.shape, axes)
     center = sum_axes(x, axes, np.mean(v, axis=axes, keepdims=True), 1.0 / n)
@@ -123,8 +124,8 @@ def trace(
     out: Any = None,
 ) -> Any:
     """One linear node an output."""
-    check_dtype(dtype)
     x = as_array(a)
+    check_dtype(dtype, x.tape)
     r = np.trace(x.v, offset, axis1, axis2)
     diagonal = x.diagonal(offset, axis1, axis2)
     return stored(sum_axes(diagonal, (diagonal.v.ndim - 1,), r), out)

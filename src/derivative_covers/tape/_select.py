@@ -35,7 +35,7 @@ def where(condition: Any, *choices: Any) -> Any:
     x, y = as_array(first, second), as_array(second, first)
     tape = common_tape(x, y)
     r = np.where(chosen, x.v, y.v)
-    if not (x.depends or y.depends):
+    if not (x._depends or y._depends):
         return constant(tape, r)
     return assembled(tape, r, np.where(chosen, x.node_ids(), y.node_ids()))
 

@@ -23,7 +23,7 @@ def _move(function: Any) -> None:
         def move(entries: Any) -> Any:
             return function(entries, *args, **kw)
 
-        return x.derived(move(x.v), move)
+        return x._derived(move(x.v), move)
 
 
 _MOVES: tuple[Any, ...] = (
@@ -75,7 +75,7 @@ def _fill(function: Any) -> None:
         def move(entries: Any) -> Any:
             return function(entries, *args, **kw)
 
-        return x.derived(move(x.v), lambda ids: move(ids + 1) - 1)
+        return x._derived(move(x.v), lambda ids: move(ids + 1) - 1)
 
 
 for _function in _FILLS:
@@ -87,7 +87,7 @@ def diag(v: Any, k: int = 0) -> Any:
     """The diagonal of a matrix, or a diagonal matrix."""
     x = as_array(v)
     if x.v.ndim == 2:
-        return x.derived(np.diag(x.v, k), lambda ids: np.diag(ids, k))
+        return x._derived(np.diag(x.v, k), lambda ids: np.diag(ids, k))
     out = constant(x.tape, np.diag(np.zeros_like(x.v), k))
     at = np.arange(x.v.size)
     out[at + max(-k, 0), at + max(k, 0)] = x
@@ -98,7 +98,7 @@ def _pieces(function: Any) -> None:
     @implements(function)
     def pieces(a: Any, *args: Any, **kw: Any) -> Any:
         x = as_array(a)
-        return [x.view(piece) for piece in function(x.v, *args, **kw)]
+        return [x._view(piece) for piece in function(x.v, *args, **kw)]
 
 
 for _function in _SPLITS:
@@ -109,7 +109,7 @@ def _at_least(function: Any) -> None:
     @implements(function)
     def at_least(*arrays: Any) -> Any:
         found = [as_array(a, *arrays) for a in arrays]
-        out = [x.derived(function(x.v), function) for x in found]
+        out = [x._derived(function(x.v), function) for x in found]
         return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -122,7 +122,7 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     """Read-only views of one shape."""
     found = [as_array(a, *arrays) for a in arrays]
     shape = np.broadcast_shapes(*(x.v.shape for x in found))
-    return tuple(x.view(np.broadcast_to(x.v, shape)) for x in found)
+    return tuple(x._view(np.broadcast_to(x.v, shape)) for x in found)
 
 
 @implements(np.copy)
@@ -150,7 +150,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kw: Any) -> Any:
     r = np.pad(x.v, pad_width, mode, **kw)
     if mode == "constant":
         kw["constant_values"] = -1
-    return x.derived(r, lambda ids: np.pad(ids, pad_width, mode, **kw))
+    return x._derived(r, lambda ids: np.pad(ids, pad_width, mode, **kw))
 
 
 def _difference(x: Any, axis: int) -> Any:
@@ -204,7 +204,10 @@ def _like(function: Any) -> None:
     def like(a: Any, dtype: Any = None, order: Any = "K", **kw: Any) -> Any:
         x = as_array(a)
         r = function(x.v, dtype=dtype, order=order, **kw)
-        return r if r.dtype.kind != "f" else constant_array(x, r)
+        if r.dtype.kind != "f":
+            return r
+        check_dtype(dtype, x.tape)
+        return constant_array(x, r)
 
 
 def constant_array(x: Any, r: Any) -> Any:
@@ -235,7 +238,7 @@ def full_like(
         and np.dtype(dtype).kind != "f"
     ):
         return np.full_like(x.v, fill_value, dtype, order, **kw)
-    check_dtype(dtype)
+    check_dtype(dtype, x.tape)
     out = np.zeros_like(x, None, order, **kw)
     out[...] = fill_value
     return out

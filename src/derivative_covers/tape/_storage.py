@@ -122,7 +122,7 @@ class ArrayBase:
         """Whether no entry depends on the inputs, as far as the storage knows."""
         return self.s.start < 0 and self.s.ids is None
 
-    def offset(self) -> int:
+    def _position(self) -> int:
         """Position of the first entry in the storage, in entries."""
         found = self._offset
         if found < 0:
@@ -134,9 +134,9 @@ class ArrayBase:
     def node_ids(self) -> Ids:
         """Node ids with the geometry of the array, for reading."""
         s = self.s
-        return self.ids() if s.ids is not None else self._geometry(s.listed())
+        return self._ids() if s.ids is not None else self._geometry(s.listed())
 
-    def ids(self) -> Ids:
+    def _ids(self) -> Ids:
         """Node ids with the geometry of the array: a view of the storage's ids."""
         flat = self.s.explicit()
         cached = self._idview
@@ -154,24 +154,27 @@ class ArrayBase:
             return np.empty(v.shape, dtype=np.int64)
         scale = 8 // v.itemsize
         strides = tuple(s * scale for s in v.strides)
-        return np.ndarray(v.shape, np.int64, flat, self.offset() * 8, strides)
+        return np.ndarray(v.shape, np.int64, flat, self._position() * 8, strides)
 
     @property
-    def depends(self) -> bool:
+    def _depends(self) -> bool:
         """Whether some entry depends on the inputs."""
         s = self.s
         if s.ids is None:
             return s.start >= 0 and self.v.size > 0
         if not s.has_constants():
             return self.v.size > 0
-        return bool((self.ids() >= 0).any())
+        return bool((self._ids() >= 0).any())
 
     def has_constants(self) -> bool:
         """Whether some entry, but not the storage as a whole, is a constant."""
-        return self.s.has_constants() and bool((self.ids() < 0).any())
+        return self.s.has_constants() and bool((self._ids() < 0).any())
 
-    def view(self, v: Floats) -> Any:
+    def _view(self, v: Floats) -> Any:
         """The array whose values are ``v``, a NumPy view of this one's values."""
+        tape = self.s.tape
+        if tape.finished:
+            tape.put(())
         out = _new(ArrayBase.concrete)
         out.s = self.s
         out.v = v
@@ -179,14 +182,14 @@ class ArrayBase:
         out._idview = None
         return out
 
-    def entry(self) -> TVar:
+    def _entry(self) -> TVar:
         """The entry of a 0-d array as a scalar variable."""
         s = self.s
-        at = self.offset()
+        at = self._position()
         node = int(s.ids[at]) if s.ids is not None else s.start + at
         return scalar(s.tape, -1 if s.start < 0 and s.ids is None else node, self.v)
 
-    def derived(self, v: Any, pick: Any) -> Any:
+    def _derived(self, v: Any, pick: Any) -> Any:
         """The result of an indexing-like operation that gave values ``v``.
 
         ``pick(ids)`` does to an id array what was done to the values; it is called only
@@ -199,7 +202,7 @@ class ArrayBase:
         owner: Any = v
         while owner is not None:
             if owner is base:
-                return self.view(v)
+                return self._view(v)
             owner = getattr(owner, "base", None)
         if self.is_constant:
             return fresh(self.s.tape, v, -1, None)
@@ -241,6 +244,8 @@ def assembled(tape: Tape, v: Any, ids: Any) -> Any:
 
 def fresh(tape: Tape, v: Floats, start: int, block: Block | None) -> Any:
     """Array on a new storage whose entries, in memory order, are nodes from ``start``."""
+    if tape.finished:
+        tape.put(())
     if v.base is not None and not (v.flags.owndata):
         v = v.copy(order="K")
     out = _new(ArrayBase.concrete)
@@ -253,6 +258,8 @@ def fresh(tape: Tape, v: Floats, start: int, block: Block | None) -> Any:
 
 def from_ids(tape: Tape, v: Floats, ids: NDArray[Any]) -> Any:
     """Array on a new storage with explicit ids (of the geometry of ``v``)."""
+    if tape.finished:
+        tape.put(())
     if v.base is not None or not _is_dense(v):
         v = v.copy(order="K")
     flat = memory_order(np.asarray(ids, dtype=np.int64), v)
@@ -294,11 +301,11 @@ def entrywise(x: ArrayBase, like: Floats) -> Operand:
     s = x.s
     v = x.v
     if s.ids is not None:
-        return Operand(0, (1,), _owned(memory_order(x.ids(), like), s.ids))
+        return Operand(0, (1,), _owned(memory_order(x._ids(), like), s.ids))
     if v.shape == like.shape and v.strides == like.strides:
-        return Operand(s.start + x.offset(), (1,))
+        return Operand(s.start + x._position(), (1,))
     if like.ndim == 1 and v.shape == like.shape:
-        return Operand(s.start + x.offset(), (v.strides[0] // v.itemsize,))
+        return Operand(s.start + x._position(), (v.strides[0] // v.itemsize,))
     geometry = np.broadcast_to(v, like.shape)
     axes = range(like.ndim)
     if not like.flags.c_contiguous:
@@ -315,7 +322,7 @@ def entrywise(x: ArrayBase, like: Floats) -> Operand:
         elif step != stride * block:
             return Operand(0, (1,), _owned(memory_order(x.node_ids(), like), None))
         block *= size
-    return Operand(s.start + x.offset(), (stride or 0,))
+    return Operand(s.start + x._position(), (stride or 0,))
 
 
 def _owned(flat: Ids, source: Ids | None) -> Ids:

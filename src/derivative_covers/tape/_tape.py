@@ -28,9 +28,11 @@ from ._blocks import (
 )
 from ._views import NodeView, curvature, parents, partials
 
-__all__ = ["RUN_LIMIT", "Tape"]
+__all__ = ["RUN_LIMIT", "Tape", "refuse_two_tapes"]
 
 RUN_LIMIT = 65536  # scalar operations kept as Python objects before they become columns
+KEPT = 8  # constant arrays whose copies are kept for the next use
+WORTH_KEEPING = 256  # entries; smaller arrays are copied faster than compared
 
 
 class Tape:
@@ -70,6 +72,7 @@ class Tape:
             float if x.dtype == np.float64 else x.dtype.type
         )
         self.cache: dict[Any, Any] = {}
+        self._copies: dict[Any, Floats] = {}
         self._n = self.ninputs
         self._rows: list[Any] = []
         self.put: Callable[[tuple[Any, ...]], None] = self._rows.extend
@@ -180,12 +183,28 @@ class Tape:
         self._add(block)
         return block
 
+    def keep(self, a: Floats) -> Floats:
+        """A flat copy of a constant array, C order, in the type of the tape.
+
+        An array that came lately and has the same entries still shares its copy.
+        """
+        if a.size < WORTH_KEEPING:
+            return np.array(a, dtype=self.dtype, order="C").reshape(-1)
+        key = (a.__array_interface__["data"], a.shape, a.strides, a.dtype)
+        copy = self._copies.pop(key, None)
+        if copy is None or not np.array_equal(copy.reshape(a.shape), a):
+            copy = np.array(a, dtype=self.dtype, order="C").reshape(-1)
+        self._copies[key] = copy
+        if len(self._copies) > KEPT:
+            del self._copies[next(iter(self._copies))]
+        return copy
+
     def finish(self) -> None:
         """End the recording; variables of this tape refuse to be used from now on."""
         self.flush()
+        self._copies.clear()
         self.finished = True
-        self.put = _refuse_finished
-        self.next = _refuse_finished
+        self.put = self.next = self.scalar = _refuse_finished
 
     def __getstate__(self) -> dict[str, Any]:
         if not self.finished:
@@ -234,7 +253,10 @@ class Tape:
     @property
     def nbytes(self) -> int:
         """Bytes that the recorded blocks hold."""
-        return sum(block.nbytes for block in self.blocks)
+        coefs = [block.coef for block in self.blocks if isinstance(block, Linear)]
+        shared = sum(c.nbytes for c in coefs)
+        shared -= sum(c.nbytes for c in {id(c): c for c in coefs}.values())
+        return sum(block.nbytes for block in self.blocks) - shared
 
     def block_of(self, k: int) -> Block:
         """The block that holds node ``k``."""
@@ -261,6 +283,19 @@ class Tape:
         return (
             f"<Tape: {self.ninputs} inputs, {self.nnodes} nodes, {self.dtype}, {state}>"
         )
+
+
+def refuse_two_tapes() -> NoReturn:
+    """Raise for variables of two tapes in one operation.
+
+    Raises:
+        TapeError: Always.
+    """
+    msg = (
+        "variables of two recordings met in one operation. Record one function of all "
+        "variables, or take derivative_covers.value(x) of one of them."
+    )
+    raise TapeError(msg)
 
 
 def _refuse_finished(*_: object) -> NoReturn:

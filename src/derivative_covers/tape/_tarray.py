@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import UnsupportedOperationError
+from ._call import check_dtype
 from ._convert import as_operand
 from ._elementwise import binary, common_tape, compare, unary
 from ._hooks import array_layer
@@ -51,12 +52,12 @@ class TArray(ArrayBase):
     @property
     def T(self) -> TArray:
         """The transpose, a view."""
-        return self.view(self.v.T)  # type: ignore[no-any-return]
+        return self._view(self.v.T)  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> TArray:
         """The transpose of the last two axes, a view."""
-        return self.view(self.v.swapaxes(-1, -2))  # type: ignore[no-any-return]
+        return self._view(self.v.swapaxes(-1, -2))  # type: ignore[no-any-return]
 
     @property
     def real(self) -> TArray:
@@ -89,7 +90,7 @@ class TArray(ArrayBase):
             tape = s.tape
             value = v.item(key)
             if s.ids is not None:
-                node = int(self.ids()[key])
+                node = int(self._ids()[key])
             elif s.start < 0:
                 node = -1
             else:
@@ -99,7 +100,7 @@ class TArray(ArrayBase):
                     node = s.start + key
                 else:
                     step = v.strides[0] // v.itemsize
-                    node = s.start + self.offset() + key * step
+                    node = s.start + self._position() + key * step
             if tape.scalar is not float:
                 value = tape.scalar(value)
             if node < 0:
@@ -114,8 +115,8 @@ class TArray(ArrayBase):
         if found.__class__ is not np.ndarray and not self.is_constant:
             entry = v[(*key, ...)] if key.__class__ is tuple else v[key, ...]
             if entry.base is not None:  # a view: no need to list all ids
-                return self.view(entry).entry()
-        return self.derived(found, lambda ids: ids[key])
+                return self._view(entry)._entry()
+        return self._derived(found, lambda ids: ids[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key = plain_index(key)
@@ -139,7 +140,7 @@ class TArray(ArrayBase):
             return
         self.s.own()
         self.v[key] = new
-        self.ids()[key] = ids
+        self._ids()[key] = ids
         if isinstance(value, ArrayBase):
             self.s.mixed = None
         elif not live:
@@ -161,11 +162,11 @@ class TArray(ArrayBase):
                 msg = f"item() needs an array of one entry; this one has shape {self.shape}."
                 raise ValueError(msg)
             at: Any = (0,) * self.v.ndim
-        elif len(index) == 1:
-            at = np.unravel_index(index[0], self.v.shape)
         else:
-            at = index
-        found: TVar = self.view(self.v[(*at, ...)]).entry()
+            (at,) = index if len(index) == 1 else (index,)
+            if not isinstance(at, tuple):
+                at = np.unravel_index(range(self.v.size)[at], self.v.shape)
+        found: TVar = self._view(self.v[(*at, ...)])._entry()
         return found
 
     def tolist(self) -> list[Any]:
@@ -177,8 +178,18 @@ class TArray(ArrayBase):
     # -- shapes ------------------------------------------------------------------
 
     def _moved(self, move: Any) -> TArray:
-        out: TArray = self.derived(move(self.v), move)
+        out: TArray = self._derived(move(self.v), move)
         return out
+
+    def view(self, dtype: Any = None, type: Any = None) -> TArray:
+        """Another array on the same values.
+
+        Raises:
+            UnsupportedOperationError: If a type is given.
+        """
+        if dtype is not None or type is not None:
+            self._refuse("view() in another type")
+        return self._view(self.v[...])  # type: ignore[no-any-return]
 
     def reshape(self, *shape: Any, order: Any = "C") -> TArray:
         """As numpy.ndarray.reshape: a view where NumPy makes one."""
@@ -196,19 +207,19 @@ class TArray(ArrayBase):
 
     def transpose(self, *axes: Any) -> TArray:
         """As numpy.ndarray.transpose, a view."""
-        return self.view(self.v.transpose(*axes))  # type: ignore[no-any-return]
+        return self._view(self.v.transpose(*axes))  # type: ignore[no-any-return]
 
     def swapaxes(self, a: int, b: int) -> TArray:
         """As numpy.ndarray.swapaxes, a view."""
-        return self.view(self.v.swapaxes(a, b))  # type: ignore[no-any-return]
+        return self._view(self.v.swapaxes(a, b))  # type: ignore[no-any-return]
 
     def squeeze(self, axis: Any = None) -> TArray:
         """As numpy.ndarray.squeeze, a view."""
-        return self.view(self.v.squeeze(axis))  # type: ignore[no-any-return]
+        return self._view(self.v.squeeze(axis))  # type: ignore[no-any-return]
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TArray:
         """As numpy.ndarray.diagonal."""
-        return self.view(self.v.diagonal(offset, axis1, axis2))  # type: ignore[no-any-return]
+        return self._view(self.v.diagonal(offset, axis1, axis2))  # type: ignore[no-any-return]
 
     def copy(self, order: Any = "C") -> TArray:
         """A copy on memory of its own."""
@@ -220,7 +231,7 @@ class TArray(ArrayBase):
             and order in "CAK"
         ):
             v = self.v.copy()
-            return fresh(s.tape, v, s.start + self.offset(), None)  # type: ignore[no-any-return]
+            return fresh(s.tape, v, s.start + self._position(), None)  # type: ignore[no-any-return]
         return self._moved(lambda a: a.copy(order))
 
     def __copy__(self) -> TArray:
@@ -230,17 +241,12 @@ class TArray(ArrayBase):
         return self.copy()
 
     def astype(self, dtype: Any, **_: Any) -> TArray:
-        """A copy; only the tape's own dtype (or float) keeps the derivative.
+        """A copy, in the tape's own type.
 
         Raises:
-            UnsupportedOperationError: For integer, boolean or complex types.
+            UnsupportedOperationError: For every other type.
         """
-        if np.dtype(dtype).kind != "f":
-            msg = (
-                f"astype({dtype}) of a recorded array would drop its derivative; use "
-                "np.floor, np.round or derivative_covers.value(x)."
-            )
-            raise UnsupportedOperationError(msg)
+        check_dtype(dtype, self.s.tape)
         return self.copy()
 
     def repeat(self, repeats: Any, axis: Any = None) -> TArray:
@@ -320,6 +326,7 @@ class TArray(ArrayBase):
 
     def __pow__(self, other: Any) -> Any:
         if isinstance(other, (int, float)):
+            other = as_operand(other)
             special = _POWERS.get(other)
             if special is not None:
                 return unary(special, self, self.v**other)

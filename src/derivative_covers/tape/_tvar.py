@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..elementals import Elemental, by_name, by_ufunc, opcode
 from ..errors import (
+    DomainError,
     InputTypeError,
     NondifferentiableError,
     TapeError,
@@ -15,9 +17,21 @@ from ..errors import (
 )
 from ._covervar import CoverVar
 from ._hooks import LAYERED, array_layer
-from ._tape import Tape
+from ._tape import Tape, refuse_two_tapes
 
-__all__ = ["TVar", "apply_binary", "apply_unary", "new_tvar"]
+__all__ = [
+    "COMPARISONS",
+    "EQUALITY",
+    "TESTS",
+    "TVar",
+    "apply_binary",
+    "apply_unary",
+    "is_foreign",
+    "new_tvar",
+    "refuse_huge",
+    "refuse_nan",
+    "ufunc_name",
+]
 
 _new = object.__new__
 
@@ -98,7 +112,8 @@ class TVar(CoverVar):
         try:
             v = self.v**other
         except (OverflowError, ZeroDivisionError):
-            v = tape.scalar(np.power(np.float64(self.v), other))
+            power = _operand_value(tape, other, False)
+            v = tape.scalar(np.power(np.float64(self.v), power))
         if v.__class__ is complex:
             return apply_binary("power", self, other)
         code = _SPECIAL.get(other)
@@ -179,7 +194,9 @@ class TVar(CoverVar):
     def __ne__(self, other: Any) -> Any:
         return _compare(self, other, "!=")
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        tape = self.tape
+        return hash(self.v) if tape is None else hash((id(tape), self.i))
 
     def __bool__(self) -> bool:
         return bool(_compare(self, 0.0, "!="))
@@ -243,7 +260,10 @@ def _constant(c: Any) -> Any:
     if isinstance(c, np.float32):
         return c
     if isinstance(c, (bool, int, float, np.bool_, np.integer, np.floating)):
-        return float(c)
+        try:
+            return float(c)
+        except OverflowError:
+            refuse_huge()
     msg = f"TVar(c) needs a real number; got {type(c).__name__}."
     raise InputTypeError(msg)
 
@@ -290,7 +310,7 @@ def method(self, other):
             v = {left_n} {sign} {right_n}
             row = ({fixed}, self.i, other, v)
         i = tape.next()
-    except ZeroDivisionError:
+    except (ZeroDivisionError, OverflowError):
         return slow(name, {left}, {right})
     except StopIteration:
         i = tape.next_after_flush()
@@ -339,14 +359,21 @@ def _lookup(
 
 
 def ufunc_name(ufunc: Any) -> str:
-    """Registry name of a ufunc: those of scipy.special carry their module."""
+    """Registry name of a ufunc: those of scipy.special carry their module.
+
+    A ufunc of somebody else never answers to the name of one of NumPy's.
+    """
     name: str = ufunc.__name__
-    return name if getattr(np, name, None) is ufunc else f"special.{name}"
+    if getattr(np, name, None) is ufunc:
+        return name
+    if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
+        return f"special.{name}"
+    return f"{name} (not numpy.{name})" if hasattr(np, name) else name
 
 
 def apply_unary(what: Any, x: TVar) -> Any:
     """Record an elemental of one operand, named or given by its ufunc."""
-    if what.__class__ is not str and what in _TESTS:
+    if what.__class__ is not str and what in TESTS:
         return what(x.v)
     op, code = _UNARY.get(what) or _lookup(_UNARY, what)
     tape = x.tape
@@ -357,8 +384,8 @@ def apply_unary(what: Any, x: TVar) -> Any:
     return _scalar(tape, (code, x.i, -1, v), v)
 
 
-_TESTS = {np.isfinite, np.isnan, np.isinf, np.signbit}
-_COMPARE = {
+TESTS = {np.isfinite, np.isnan, np.isinf, np.signbit}
+COMPARISONS = {
     np.less: "<",
     np.less_equal: "<=",
     np.greater: ">",
@@ -368,10 +395,13 @@ _COMPARE = {
 }
 
 
+EQUALITY = frozenset(("==", "!="))
+
+
 def apply_binary(what: Any, x: Any, y: Any) -> Any:
     """Record an elemental of two operands, at least one of them a scalar variable."""
-    if what.__class__ is not str and what in _COMPARE:
-        return _compare(x, y, _COMPARE[what])
+    if what.__class__ is not str and what in COMPARISONS:
+        return _compare(x, y, COMPARISONS[what])
     xt = x.__class__ is TVar
     yt = y.__class__ is TVar
     if not (xt or _is_number(x)) or not (yt or _is_number(y)):
@@ -406,22 +436,39 @@ def _is_number(x: Any) -> bool:
 def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
     if is_var:
         if x.tape is not None and x.tape is not tape:
-            msg = (
-                "variables of two recordings met in one operation. Record one function "
-                "of all variables, or take derivative_covers.value(x) of one of them."
-            )
-            raise TapeError(msg)
+            refuse_two_tapes()
         return x.v
     if isinstance(x, (complex, np.complexfloating)):
         msg = "a complex number met a variable of a real program; only real ones can."
         raise UnsupportedOperationError(msg)
-    return tape.scalar(x)
+    try:
+        return tape.scalar(x)
+    except OverflowError:
+        refuse_huge()
+
+
+def refuse_huge() -> NoReturn:
+    """Raise for an integer that no float can hold.
+
+    Raises:
+        InputTypeError: Always.
+    """
+    msg = (
+        "an integer beyond the largest floating-point number met a recorded variable; "
+        "scale the program so that its constants are finite floats."
+    )
+    raise InputTypeError(msg) from None
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether ``x`` is of a kind that equals no number: None, text, a type."""
+    return x is None or isinstance(x, (str, type))
 
 
 def _compare(x: Any, y: Any, sign: str) -> Any:
     xt, yt = x.__class__ is TVar, y.__class__ is TVar
     if not (xt or _is_number(x)) or not (yt or _is_number(y)):
-        if sign in {"==", "!="} and (y is None or isinstance(y, (str, type))):
+        if sign in EQUALITY and (is_foreign(x) or is_foreign(y)):
             return sign == "!="
         return array_layer().compare(x, y, sign)
     xv = x.v if xt else x
@@ -429,10 +476,11 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     x_var = xt and x.tape is not None
     y_var = yt and y.tape is not None
     if x_var and y_var and x.tape is not y.tape:
-        _operand_value(x.tape, y, True)
-    if xv == yv and (x_var or y_var):
-        same = x_var and y_var and x.i == y.i
-        if not same and not (sign in {"==", "!="} and not (x_var and y_var)):
+        refuse_two_tapes()
+    same = x_var and y_var and x.i == y.i
+    if xv == yv:
+        guard = sign in EQUALITY and not (x_var and y_var)
+        if (x_var or y_var) and not same and not guard:
             msg = (
                 f"{xv!r} {sign} {yv!r}: a comparison at an exact tie is a branch "
                 "boundary, where the program has no derivative. Evaluate at a point "
@@ -442,6 +490,11 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
             raise NondifferentiableError(
                 msg, elemental="comparison", node=node, values=(xv, yv)
             )
+    elif ((x_var and xv != xv) or (y_var and yv != yv)) and not (
+        same and sign in EQUALITY  # x != x asks for NaN
+    ):
+        node = x.i if x_var and xv != xv else y.i
+        refuse_nan(f"{xv!r} {sign} {yv!r}", node, (xv, yv))
     if sign == "<":
         return bool(xv < yv)
     if sign == "<=":
@@ -451,6 +504,20 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     if sign == ">=":
         return bool(xv >= yv)
     return bool(xv == yv) if sign == "==" else bool(xv != yv)
+
+
+def refuse_nan(what: str, node: int, values: tuple[Any, Any]) -> NoReturn:
+    """Raise for a comparison of a recorded NaN.
+
+    Raises:
+        DomainError: Always.
+    """
+    msg = (
+        f"{what}: a recorded value is NaN, so an operation before the comparison left "
+        "its domain, and NaN would choose the branch. Evaluate at another point, or "
+        "ask np.isnan first."
+    )
+    raise DomainError(msg, elemental="comparison", node=node, values=values)
 
 
 _METHODS = frozenset(

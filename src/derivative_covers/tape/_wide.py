@@ -16,10 +16,8 @@ __all__ = [
     "contract",
     "from_block",
     "inner_product",
-    "linear_map",
     "settled",
     "sum_axes",
-    "weighted_rows",
 ]
 
 Strides = tuple[int, int, int, int]
@@ -55,7 +53,7 @@ def pinned(x: ArrayBase) -> tuple[Ids | None, int, tuple[int, ...]]:
     v = x.v
     steps = tuple(s // v.itemsize for s in v.strides)
     if x.s.ids is None and x.s.start >= 0:
-        return None, x.s.start + x.offset(), steps
+        return None, x.s.start + x._position(), steps
     ids = x.node_ids()
     loose = ids < 0
     if loose.any():
@@ -123,9 +121,9 @@ def _line(x: ArrayBase) -> Operand | None:
     if s.ids is not None or s.start < 0:
         return None
     if v.flags.c_contiguous:
-        return Operand(s.start + x.offset(), (0, 0, 0, 1))
+        return Operand(s.start + x._position(), (0, 0, 0, 1))
     if v.ndim == 1:
-        return Operand(s.start + x.offset(), (0, 0, 0, v.strides[0] // v.itemsize))
+        return Operand(s.start + x._position(), (0, 0, 0, v.strides[0] // v.itemsize))
     return None
 
 
@@ -146,7 +144,7 @@ def inner_product(x: Any, y: Any, r: Any) -> Any:
 def sum_axes(x: ArrayBase, axes: tuple[int, ...], r: Any, scale: float = 1.0) -> Any:
     """Record ``scale * x.sum(axes)`` with value ``r``: one linear node an entry."""
     tape = x.tape
-    if not x.depends:
+    if not x._depends:
         return constant(tape, r)
     coef = _ONE[tape.dtype] if scale == 1.0 else np.full(1, scale, dtype=tape.dtype)
     line = _line(x) if len(axes) == x.v.ndim else None
@@ -163,44 +161,6 @@ def sum_axes(x: ArrayBase, axes: tuple[int, ...], r: Any, scale: float = 1.0) ->
     return from_block(tape, r, block)
 
 
-def linear_map(x: ArrayBase, weights: Floats, r: Any) -> Any:
-    """Record ``sum_k weights[..., k] x[k]`` for constant weights and a 1-d ``x``.
-
-    ``weights`` has shape ``r.shape + (k,)``.
-    """
-    tape = x.tape
-    ids, start, steps = pinned(x)
-    w = np.array(weights, dtype=tape.dtype, order="C").reshape(-1)
-    k = x.v.shape[0]
-    n = max(1, w.size // max(k, 1)) if k else int(np.size(r))
-    operand = Operand(start, (0, 0, 0, steps[0] if k > 1 else 0), ids)
-    values = np.asarray(r, dtype=tape.dtype).ravel()
-    block = tape.linear((1, 1, n, k), operand, w, (0, 0, k, 1), values)
-    return from_block(tape, r, block)
-
-
-def weighted_rows(
-    x: ArrayBase, shape: tuple[int, int, int, int], strides: Strides, coef: Any, r: Any
-) -> Any:
-    """Record linear nodes over a strided walk through ``x`` (see :class:`Linear`).
-
-    ``strides`` walk ``x`` in entries of its own C order; ``coef`` is an array and the
-    strides of its walk.
-    """
-    tape = x.tape
-    weights, coef_strides = coef
-    ids, start, steps = pinned(x)
-    if ids is None and steps == _c_steps(x.v.shape):
-        operand = Operand(start, strides)
-    else:
-        flat = x.node_ids().reshape(-1) if ids is None else ids
-        operand = Operand(0, strides, flat)
-    w = np.array(weights, dtype=tape.dtype, order="C").reshape(-1)
-    values = np.asarray(r, dtype=tape.dtype).ravel()
-    block = tape.linear(shape, operand, w, coef_strides, values)
-    return from_block(tape, r, block)
-
-
 def contract(x: Any, y: Any, r: Any) -> Any:
     """Record ``r = x @ y`` for operands of shapes (b, i, k) and (b, k, j).
 
@@ -212,8 +172,8 @@ def contract(x: Any, y: Any, r: Any) -> Any:
         np.shape(y.v if isinstance(y, ArrayBase) else y),
     )
     b, i, k, j = max(xs[0], ys[0]), xs[1], xs[2], ys[2]
-    x_live = isinstance(x, ArrayBase) and x.depends
-    y_live = isinstance(y, ArrayBase) and y.depends
+    x_live = isinstance(x, ArrayBase) and x._depends
+    y_live = isinstance(y, ArrayBase) and y._depends
     tape: Tape = x.tape if isinstance(x, ArrayBase) else y.tape
     if not (x_live or y_live) or not k or not np.size(r):
         return constant(tape, r)
@@ -242,7 +202,6 @@ def _walk(x: ArrayBase, axes: tuple[int | None, ...]) -> Operand:
 
 
 def _coef(tape: Tape, w: Any, axes: tuple[int | None, ...]) -> tuple[Floats, Strides]:
-    c = np.array(w, dtype=tape.dtype, order="C")
-    steps = _c_steps(c.shape)
-    s = tuple(0 if a is None or c.shape[a] == 1 else steps[a] for a in axes)
-    return c.reshape(-1), s  # type: ignore[return-value]
+    steps = _c_steps(w.shape)
+    s = tuple(0 if a is None or w.shape[a] == 1 else steps[a] for a in axes)
+    return tape.keep(w), s  # type: ignore[return-value]
