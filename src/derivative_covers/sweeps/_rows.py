@@ -1,20 +1,32 @@
 """Quadrature from sparse rows of exact intermediate gradients; hybrid groups.
 
-Rows are kept for ancestors of curved slots only, and only while they have few entries.
-An atom that needs a row which went dense takes one reverse sweep instead, or, where
-there are more such atoms than inputs, all of them share one forward sweep an input.
+Rows are kept for ancestors of curved slots only: a few entries plus a multiple of the
+row of one *basis*, a node whose own row is dense (such as a sum or a mean). Atoms that
+share their bases cost one reverse sweep a basis all together, since away from its few
+entries the row of every one is a multiple of the basis. Where there are more sets of
+bases than inputs, one forward sweep an input serves all atoms instead.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..tape import Tape
-from ._explicit import Explicit
+from ._atoms import (
+    Atoms,
+    channel,
+    explicit_atoms,
+    needed,
+    references,
+    small_atoms,
+    sum_merge,
+)
 from ._load import rows as kernels
 from ._lower import Program
 from ._passes import adjoints, tangents
@@ -22,60 +34,27 @@ from ._step import Step
 
 __all__ = ["hybrid_channels", "quadrature_rows"]
 
-CAP = 48  # entries of a row before it counts as dense
+CAP = 48  # entries of a row without a basis, at most
+BESIDE = 8  # entries beside a basis, at most: running sums have one basis after another
 
 Array = NDArray[Any]
-
-
-@dataclass(slots=True)
-class _Atoms:
-    """Atoms of up to two slots, in tape order; a slot without weight counts nothing."""
-
-    step: int
-    pa: Array
-    pb: Array
-    r1: Array
-    r2: Array
-
-
-def _atoms(program: Program, rho: list[Any], out: int) -> list[_Atoms]:
-    found = []
-    for at in range(len(program.below(out))):
-        step = program.steps[at]
-        if rho[at] is None or isinstance(step, Explicit):
-            continue
-        r1, r2 = rho[at]
-        pa, pb = step.slot_ids()
-        found.append(_Atoms(at, pa, pb, r1, r2))
-    return found
-
-
-def _explicit(
-    program: Program, rho: list[Any], out: int
-) -> list[tuple[int, Array, Array]]:
-    """Atoms of explicit nodes: ``(step, slot ids, weights)``."""
-    found = []
-    for at in range(len(program.below(out))):
-        step = program.steps[at]
-        if isinstance(step, Explicit) and rho[at] is not None:
-            for slots in step.atoms():
-                pick = np.array(slots, dtype=np.int64)
-                found.append((at, step.parents[pick], rho[at][pick]))
-    return found
+Basis = Callable[[int], Array]
 
 
 class _Rows:
-    """Sparse rows of the nodes that some atom needs."""
+    """Rows of the nodes that some atom needs: few entries and a multiple of a basis."""
 
     def __init__(self, program: Program, tape: Tape, need: Array) -> None:
-        n = tape.nnodes
+        n, m = tape.nnodes, tape.ninputs
         self.at = np.zeros(n, dtype=np.int64)
         self.count = np.zeros(n, dtype=np.int32)
-        self.cols = np.empty(max(4 * CAP, 2 * tape.ninputs), dtype=np.int32)
+        self.base = np.zeros(n, dtype=np.int64)
+        self.coef = np.zeros(n, dtype=tape.dtype)
+        self.cols = np.empty(max(4 * CAP, 4 * m), dtype=np.int32)
         self.vals = np.empty(self.cols.size, dtype=tape.dtype)
-        self.acc = np.zeros(tape.ninputs, dtype=tape.dtype)
-        self.stamp = np.full(tape.ninputs, -1, dtype=np.int64)
-        m = tape.ninputs
+        self.acc = np.zeros(m, dtype=tape.dtype)
+        self.stamp = np.full(m, -1, dtype=np.int64)
+        self.serial = -2  # stamps of atoms count down, those of nodes are their ids
         self.at[:m] = np.arange(m)
         self.count[:m] = 1
         self.cols[:m] = np.arange(m)
@@ -91,7 +70,8 @@ class _Rows:
             while True:
                 k, self.used = kernels().csr_rows(
                     k0, n, ptr, ids, d, need, self.at, self.count, self.cols, self.vals,
-                    self.used, CAP, self.acc, self.stamp, k,
+                    self.base, self.coef, self.used, CAP, min(BESIDE, CAP), self.acc,
+                    self.stamp, k,
                 )  # fmt: skip
                 if k >= n:
                     break
@@ -105,70 +85,58 @@ class _Rows:
             new[: self.used] = old[: self.used]
             setattr(self, name, new)
 
-    def row(self, k: int) -> tuple[Array, Array] | None:
-        """Columns and values of a stored row."""
-        if self.count[k] < 0:
-            return None
+    def gradient(self, k: int, basis: Basis) -> Array:
+        """The whole row of a node."""
+        found = np.zeros_like(self.acc)
+        if self.base[k] > 0:
+            found += self.coef[k] * basis(int(self.base[k]))
         where = slice(self.at[k], self.at[k] + self.count[k])
-        return self.cols[where], self.vals[where]
+        found[self.cols[where]] += self.vals[where]
+        return found
+
+    def short(self, a: Atoms, h2: Array, inverse: Array) -> Array:
+        """Add the squares of the atoms without a basis; which others there are."""
+        left = np.zeros(a.pa.size, dtype=np.uint8)
+        self.serial = kernels().atom_rows(
+            a.pa, a.pb, a.r1, a.r2, self.at, self.count, self.cols, self.vals,
+            self.base, h2, inverse, self.acc, self.stamp, left, self.serial,
+        )  # fmt: skip
+        return np.flatnonzero(left)
+
+    def long(
+        self, a: Atoms, rows: tuple[Array, Array], h2: Array, inverse: Array
+    ) -> None:
+        """Add the squares of atoms whose slots have the bases with the given rows.
+
+        An atom without an entry at an input adds ``(k1 |d1| + k2 |d2|)**2`` there: three
+        sums of products serve all inputs, less the part of the atoms with an entry. That
+        may cancel only by half: at the few inputs where their part is larger, the others
+        are added up one by one.
+        """
+        d1, d2 = rows
+        k1, size1 = _scaled(a.r1, self.coef[a.pa])
+        k2, size2 = _scaled(a.r2, self.coef[a.pb])
+        held = np.zeros((h2.size, 3))
+        self.serial = kernels().basis_atoms(
+            a.pa, a.pb, a.r1, a.r2, k1, k2, self.at, self.count, self.cols, self.vals,
+            self.coef, d1, d2, h2, inverse, held, self.acc, self.stamp, self.serial,
+        )  # fmt: skip
+        total = np.array([np.sum(k1 * k1), np.sum(k1 * k2), np.sum(k2 * k2)])
+        most = np.zeros(h2.size, dtype=np.uint8)
+        kernels().basis_inputs(total, held, size1, size2, d1, d2, h2, inverse, most)
+        inputs = np.flatnonzero(most)
+        if inputs.size:
+            self.serial = kernels().basis_rest(
+                a.pa, a.pb, a.r1, a.r2, self.at, self.count, self.cols, self.coef,
+                d1, d2, h2, inverse, inputs, self.stamp, self.serial,
+            )  # fmt: skip
 
 
-def _needed(
-    program: Program,
-    tape: Tape,
-    atoms: list[_Atoms],
-    extra: list[tuple[int, Array, Array]],
-) -> Array:
-    """One byte a node: whether a curved slot depends on it."""
-    need = np.zeros(tape.nnodes, dtype=np.uint8)
-    for a in atoms:
-        need[a.pa[a.r1 != 0]] = 1
-        need[a.pb[a.r2 != 0]] = 1
-    for _, ids, r in extra:
-        need[ids[r != 0]] = 1
-    for step in reversed(program.steps):
-        step.reach(need, False)
-    return need
-
-
-def _channel(
-    program: Program,
-    tape: Tape,
-    rho: list[Any],
-    out: int,
-    groups: dict[int, Array],
-    want: int,
-) -> Array:
-    """Sum merge of the atoms of one group: one reverse sweep."""
-    g = np.zeros(tape.nnodes, dtype=tape.dtype)
-    none = np.empty(0, dtype=np.int32)
-    steps = program.below(out)
-    for at in range(len(steps) - 1, -1, -1):
-        steps[at].inject(g, rho[at], groups.get(at, none), want)
-    return g[: tape.ninputs]
-
-
-def _references(total: Array) -> Array:
-    """A power of two of the size of each entry (1 for zero): squares are taken over it.
-
-    A cover may be as large as the square root of the largest number, or larger where the
-    other factor is small; its square need not be representable.
-    """
-    size = np.where((total > 0) & np.isfinite(total), total, 1)
-    exponent = np.clip(np.frexp(size)[1], -1000, 1000)
-    found: Array = np.ldexp(np.ones_like(total), exponent)
-    return found
-
-
-def _sum_merge(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
-    """Sum merge of all atoms from their slot weights."""
-    everything = {}
-    for at, step in enumerate(program.below(out)):
-        if isinstance(step, Explicit):
-            everything[at] = np.zeros(len(step.atoms()), dtype=np.int32)
-        elif rho[at] is not None:
-            everything[at] = np.zeros(rho[at][0].size, dtype=np.int32)
-    return _channel(program, tape, rho, out, everything, 0)
+def _scaled(r: Array, coef: Array) -> tuple[Array, Any]:
+    """``r |coef|`` over a power of two of the size of the largest, and that power."""
+    k = r.astype(np.float64) * np.abs(coef)
+    size = references(np.max(k, keepdims=True))[0]
+    return k / size, size
 
 
 def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
@@ -178,46 +146,65 @@ def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> A
 
 
 def _quadrature(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
-    reference = _references(_sum_merge(program, tape, rho, out))
+    reference = references(sum_merge(program, tape, rho, out))
     inverse = 1 / reference
-    atoms = _atoms(program, rho, out)
-    extra = _explicit(program, rho, out)
-    need = _needed(program, tape, atoms, extra)
-    store = _Rows(program, tape, need)
-    h2 = np.zeros(tape.ninputs, dtype=tape.dtype)
+    atoms = small_atoms(program, rho, out)
+    extra = explicit_atoms(program, rho, out)
+    store = _Rows(program, tape, needed(program, tape, atoms, extra))
+    h2 = np.zeros(tape.ninputs)
+    left = Atoms.joined([a.pick(store.short(a, h2, inverse)) for a in atoms])
+    left, bases, starts = _by_bases(store, left)
+
+    @lru_cache(maxsize=4)
+    def basis(k: int) -> Array:
+        return adjoints(program, tape, 1.0, k)[: tape.ninputs].copy()
+
     pending: list[tuple[Array, Array]] = []
-    serial = -2
-    for a in atoms:
-        dense = np.zeros(a.pa.size, dtype=np.uint8)
-        serial = kernels().atom_rows(
-            a.pa, a.pb, a.r1, a.r2, store.at, store.count, store.cols, store.vals,
-            h2, inverse, store.acc, store.stamp, dense, serial,
-        )  # fmt: skip
-        for k in np.flatnonzero(dense):
-            slots = np.array([a.pa[k], a.pb[k]])
-            pending.append((slots, np.array([a.r1[k], a.r2[k]])))
-    for _, ids, r in extra:
-        pending.append((ids, r))
-    if len(pending) <= tape.ninputs:
-        for ids, r in pending:
+    if starts.size <= tape.ninputs:
+        for lo, hi in pairwise([*starts.tolist(), left.pa.size]):
+            rows = basis(int(bases[0, lo])), basis(int(bases[1, lo]))
+            store.long(left.pick(slice(lo, hi)), rows, h2, inverse)
+    else:
+        pending.append((np.array([left.pa, left.pb]).T, np.array([left.r1, left.r2]).T))
+    if len(extra) <= tape.ninputs:
+        for _, ids, r in extra:
             u = np.zeros(tape.ninputs, dtype=tape.dtype)
             for p, weight in zip(ids, r, strict=True):
                 if weight != 0:
-                    u += weight * np.abs(_gradient_of(program, tape, store, int(p)))
+                    u += weight * np.abs(store.gradient(int(p), basis))
             u *= inverse
             h2 += u * u
     else:
+        for width in {ids.size for _, ids, _ in extra}:
+            alike = [(ids, r) for _, ids, r in extra if ids.size == width]
+            pending.append(
+                (np.array([a[0] for a in alike]), np.array([a[1] for a in alike]))
+            )
+    if pending:
         _by_inputs(program, tape, pending, h2, inverse)
-    return np.sqrt(h2) * reference
+    return np.sqrt(h2).astype(tape.dtype) * reference
 
 
-def _gradient_of(program: Program, tape: Tape, store: _Rows, p: int) -> Array:
-    row = store.row(p)
-    if row is None:
-        return adjoints(program, tape, 1.0, p)[: tape.ninputs]
-    found = np.zeros(tape.ninputs, dtype=tape.dtype)
-    found[row[0]] = row[1]
-    return found
+def _by_bases(store: _Rows, a: Atoms) -> tuple[Atoms, Array, Array]:
+    """Atoms with a basis sorted by the bases of their slots; these; where each set starts.
+
+    Slots are swapped where only the second has a basis, and merged where they agree. A
+    slot without a basis counts as having that of the other.
+    """
+    same = a.pa == a.pb
+    r1, r2 = a.r1 + np.where(same, a.r2, 0), np.where(same, 0, a.r2)
+    b1 = np.where(r1 != 0, store.base[a.pa], 0)
+    b2 = np.where(r2 != 0, store.base[a.pb], 0)
+    swap = b1 == 0
+    pa, pb = np.where(swap, a.pb, a.pa), np.where(swap, a.pa, a.pb)
+    r1, r2 = np.where(swap, r2, r1), np.where(swap, r1, r2)
+    b1 = np.where(swap, b2, b1)
+    b2 = np.where(b2 == 0, b1, b2)
+    order = np.lexsort((b2, b1))
+    bases = np.array([b1[order], b2[order]])
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = (bases[:, 1:] != bases[:, :-1]).any(axis=0)
+    return Atoms(a.step, pa, pb, r1, r2).pick(order), bases, np.flatnonzero(new)
 
 
 def _by_inputs(
@@ -227,30 +214,29 @@ def _by_inputs(
     h2: Array,
     inverse: Array,
 ) -> None:
-    ptr = np.cumsum([0] + [ids.size for ids, _ in pending])[:-1]
-    ids = np.concatenate([ids for ids, _ in pending])
-    r = np.concatenate([r for _, r in pending])
-    for a in range(tape.ninputs):
+    """All atoms of the tables ``(slots, weights)``, one row an atom, input by input."""
+    for c in range(tape.ninputs):
         e = np.zeros(tape.ninputs, dtype=tape.dtype)
-        e[a] = 1
-        s = tangents(program, tape, e)[ids]
-        u = np.add.reduceat(np.where(r != 0, r * np.abs(s), 0), ptr) * inverse[a]
-        h2[a] += np.sum(u * u)
+        e[c] = 1
+        s = np.abs(tangents(program, tape, e))
+        for ids, r in pending:
+            u = np.sum(np.where(r != 0, r * s[ids], 0), axis=1) * inverse[c]
+            h2[c] += np.sum(u * u)
 
 
 def hybrid_channels(
     program: Program, tape: Tape, rho: list[Any], out: int, ngroups: int
 ) -> Array:
     """Hybrid merge: sum inside a group, quadrature across, one reverse sweep a group."""
-    atoms = _atoms(program, rho, out)
-    extra = _explicit(program, rho, out)
-    groups, wide = _groups(program, tape, atoms, extra, ngroups)
+    atoms = small_atoms(program, rho, out)
+    extra = explicit_atoms(program, rho, out)
     with np.errstate(all="ignore"):
-        reference = _references(_sum_merge(program, tape, rho, out))
+        groups, wide = _groups(program, tape, atoms, extra, ngroups)
+        reference = references(sum_merge(program, tape, rho, out))
         inverse = 1 / reference
         h2 = np.zeros(tape.ninputs, dtype=tape.dtype)
         for want in range(ngroups):
-            u = _channel(program, tape, rho, out, {**groups, **wide}, want) * inverse
+            u = channel(program, tape, rho, out, {**groups, **wide}, want) * inverse
             h2 += u * u
         return np.sqrt(h2) * reference
 
@@ -258,27 +244,25 @@ def hybrid_channels(
 def _groups(
     program: Program,
     tape: Tape,
-    atoms: list[_Atoms],
+    atoms: list[Atoms],
     extra: list[tuple[int, Array, Array]],
     ngroups: int,
 ) -> tuple[dict[int, Array], dict[int, Array]]:
     """A group for every atom: by spans, else by supports, else by a balanced deal."""
-    pa, pb, r1, r2 = (
-        np.concatenate([getattr(a, name) for a in atoms]) if atoms else np.empty(0)
-        for name in ("pa", "pb", "r1", "r2")
-    )
-    pa, pb = pa.astype(np.int64), pb.astype(np.int64)
+    every = Atoms.joined(atoms)
+    pa, pb, r1, r2 = every.pa, every.pb, every.r1, every.r2
     group = np.zeros(pa.size, dtype=np.int32)
     missed = pa.size
     if ngroups > 1 and pa.size:
         missed = _by_spans(program, tape, (pa, pb, r1, r2), group, ngroups)
         if missed and tape.ninputs * ngroups <= 1 << 28:
-            need = _needed(program, tape, atoms, extra)
+            need = needed(program, tape, atoms, extra)
             store = _Rows(program, tape, need)
             taken = np.zeros((tape.ninputs, ngroups), dtype=np.bool_)
             missed = kernels().colour_rows(
-                pa, pb, r1, r2, store.at, store.count, store.cols, taken, group
-            )
+                pa, pb, r1, r2, store.at, store.count, store.cols, store.base,
+                taken, group,
+            )  # fmt: skip
     if missed:
         rest = np.flatnonzero(group < 0) if ngroups > 1 else np.arange(pa.size)
         group[rest] = _deal(rest.size, ngroups)

@@ -1,9 +1,10 @@
 """Kernels of sparse intermediate gradients, and of supports.
 
 Legend: the row of node ``k`` is ``cols[at[k] : at[k] + count[k]]`` with values in the
-same places of ``vals``; a count of -1 says that the row went dense (more than ``cap``
-entries) and is not stored. ``acc`` and ``stamp`` are a dense scratch row: an entry
-counts where its stamp is the current one.
+same places of ``vals``, plus ``coef[k]`` times the row of node ``base[k]``, the basis of
+the row (0, which is an input: none, and ``coef`` is 0). A basis is a node whose own row is not stored.
+``acc`` and ``stamp`` are a dense scratch row: an entry counts where its stamp is the
+current one.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from ._jit import kernel
 
 
 @kernel
-def csr_rows(k0, n, ptr, ids, d, need, at, count, cols, vals, used, cap, acc, stamp, k):
+def csr_rows(
+    k0, n, ptr, ids, d, need, at, count, cols, vals, base, coef, used, cap, beside,
+    acc, stamp, k,
+):  # fmt: skip
     """Rows of nodes ``k0 + k ..`` with parents ``ids[ptr[k] : ptr[k+1]]``.
 
-    Returns ``(k, used)``: the first node not done (the store is full) and its fill.
+    A row has at most ``cap`` entries, or ``beside`` ones and a basis; any other node is
+    its own basis. Returns ``(k, used)``: the first node not done (the store is full)
+    and its fill.
     """
     touched = cols[:0]
     while k < n:
@@ -26,6 +32,9 @@ def csr_rows(k0, n, ptr, ids, d, need, at, count, cols, vals, used, cap, acc, st
         if used + cap > cols.size:
             return k, used
         m = 0
+        most = cap
+        basis = 0
+        w = coef.dtype.type(0)
         dense = False
         touched = cols[used : used + cap]
         for j in range(ptr[k], ptr[k + 1]):
@@ -33,15 +42,20 @@ def csr_rows(k0, n, ptr, ids, d, need, at, count, cols, vals, used, cap, acc, st
             f = d[j]
             if f == 0:
                 continue
-            if count[p] < 0:
-                dense = True
+            if base[p] > 0:
+                dense = basis > 0 and base[p] != basis
+                basis = base[p]
+                most = beside
+                w += f * coef[p]
+            dense = dense or m > most
+            if dense:
                 break
             first = at[p]
             for e in range(first, first + count[p]):
                 c = cols[e]
                 t = f * vals[e]
                 if stamp[c] != node:
-                    if m == cap:
+                    if m == most:
                         dense = True
                         break
                     stamp[c] = node
@@ -53,9 +67,13 @@ def csr_rows(k0, n, ptr, ids, d, need, at, count, cols, vals, used, cap, acc, st
             if dense:
                 break
         at[node] = used
-        if dense:
-            count[node] = -1
+        if dense or w - w != 0:
+            base[node] = node
+            coef[node] = 1
         else:
+            if w != 0:
+                base[node] = basis
+                coef[node] = w
             count[node] = m
             for e in range(m):
                 vals[used + e] = acc[touched[e]]
@@ -66,11 +84,11 @@ def csr_rows(k0, n, ptr, ids, d, need, at, count, cols, vals, used, cap, acc, st
 
 @kernel
 def atom_rows(
-    pa, pb, r1, r2, at, count, cols, vals, h2, inverse, acc, stamp, dense, serial
+    pa, pb, r1, r2, at, count, cols, vals, base, h2, inverse, acc, stamp, dense, serial
 ):
     """Add the squares of the atoms ``inverse (r1 |row pa| + r2 |row pb|)`` to ``h2``.
 
-    ``dense[k]`` is set for an atom that needs a row that is not stored.
+    ``dense[k]`` is set for an atom that needs a row with a basis, which is left out.
     """
     zero = r1.dtype.type(0)
     for k in range(pa.size):
@@ -81,7 +99,7 @@ def atom_rows(
         if p == q:
             x = x + y
             y = zero
-        if (x != 0 and count[p] < 0) or (y != 0 and count[q] < 0):
+        if (x != 0 and base[p] > 0) or (y != 0 and base[q] > 0):
             dense[k] = 1
             continue
         if y == 0:
@@ -111,6 +129,100 @@ def atom_rows(
             c = cols[e]
             if stamp[c] == serial:
                 h2[c] += acc[c] * acc[c]
+    return serial
+
+
+@kernel
+def _count_in(c, u, k1, k2, h2, held):
+    h2[c] += u * u
+    held[c, 0] += k1 * k1
+    held[c, 1] += k1 * k2
+    held[c, 2] += k2 * k2
+
+
+@kernel
+def basis_atoms(
+    pa, pb, r1, r2, k1, k2, at, count, cols, vals, coef, d1, d2, h2, inverse, held,
+    acc, stamp, serial,
+):  # fmt: skip
+    """Like ``atom_rows`` on the stored entries of atoms that share their bases.
+
+    The slots' bases have the rows ``d1`` and ``d2``. ``held`` adds up, an input, the
+    products of ``k1`` and ``k2`` of the atoms with a stored entry there.
+    """
+    for j in range(pa.size):
+        p = pa[j]
+        q = pb[j]
+        x = r1[j]
+        y = r2[j]
+        serial -= 1
+        for e in range(at[p], at[p] + count[p]):
+            c = cols[e]
+            stamp[c] = serial
+            acc[c] = x * abs(vals[e] + coef[p] * d1[c])
+        if y != 0:
+            for e in range(at[q], at[q] + count[q]):
+                c = cols[e]
+                u = y * abs(vals[e] + coef[q] * d2[c])
+                if stamp[c] == serial:
+                    u = u + acc[c]
+                    stamp[c] = -1
+                else:
+                    u = u + x * abs(coef[p] * d1[c])
+                _count_in(c, u * inverse[c], k1[j], k2[j], h2, held)
+        for e in range(at[p], at[p] + count[p]):
+            c = cols[e]
+            if stamp[c] == serial:
+                u = acc[c]
+                if y != 0:
+                    u = u + y * abs(coef[q] * d2[c])
+                _count_in(c, u * inverse[c], k1[j], k2[j], h2, held)
+    return serial
+
+
+@kernel
+def basis_inputs(total, held, size1, size2, d1, d2, h2, inverse, most):
+    """What ``basis_atoms`` leaves out, from the sums of all its atoms less ``held``.
+
+    Sets ``most`` instead at inputs where ``held`` is more than half of the sums.
+    """
+    for c in range(h2.size):
+        if held[c, 0] > total[0] / 2 or held[c, 2] > total[2] / 2:
+            most[c] = 1
+            continue
+        u = size1 * abs(d1[c]) * inverse[c]
+        v = size2 * abs(d2[c]) * inverse[c]
+        mixed = max(total[1] - held[c, 1], 0.0)
+        h2[c] += (
+            u * u * (total[0] - held[c, 0])
+            + 2 * (u * v * mixed)
+            + v * v * (total[2] - held[c, 2])
+        )
+
+
+@kernel
+def basis_rest(
+    pa, pb, r1, r2, at, count, cols, coef, d1, d2, h2, inverse, inputs, stamp, serial
+):
+    """What ``basis_atoms`` leaves out at the given inputs, atom by atom."""
+    for j in range(pa.size):
+        p = pa[j]
+        q = pb[j]
+        x = r1[j]
+        y = r2[j]
+        serial -= 1
+        for e in range(at[p], at[p] + count[p]):
+            stamp[cols[e]] = serial
+        if y != 0:
+            for e in range(at[q], at[q] + count[q]):
+                stamp[cols[e]] = serial
+        for c in inputs:
+            if stamp[c] != serial:
+                u = x * abs(coef[p] * d1[c])
+                if y != 0:
+                    u = u + y * abs(coef[q] * d2[c])
+                u = u * inverse[c]
+                h2[c] += u * u
     return serial
 
 
@@ -168,11 +280,11 @@ def colour_spans(order, first, last, group, ends):
 
 
 @kernel
-def colour_rows(pa, pb, r1, r2, at, count, cols, taken, group):
+def colour_rows(pa, pb, r1, r2, at, count, cols, base, taken, group):
     """Colour atoms by their supports, greedily in tape order.
 
     ``taken[c, g]`` says whether input ``c`` occurs in group ``g``. Returns the number of
-    atoms that found no group or whose support is not stored.
+    atoms that found no group or that have a basis.
     """
     missed = 0
     ngroups = taken.shape[1]
@@ -182,7 +294,7 @@ def colour_rows(pa, pb, r1, r2, at, count, cols, taken, group):
         on_p = r1[k] != 0
         on_q = r2[k] != 0
         group[k] = -1
-        if (on_p and count[p] < 0) or (on_q and count[q] < 0):
+        if (on_p and base[p] > 0) or (on_q and base[q] > 0):
             missed += 1
             continue
         for g in range(ngroups):
