@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._load import line, pair
 from ._step import CHUNK, NOT_FINITE, Array, CoverState, Expanded, Step
+from .kernels import line, pair
 
 __all__ = ["Line", "Pair"]
 
@@ -42,17 +42,17 @@ class Pair(Step):
         if self.lines:
             w = v[self.start : self.stop]
             for a0, d, t, m, _, _, _ in self.lines:
-                line().line(w, v[a0 : a0 + self.n], d, t, m, absolute)
+                line.line(w, v[a0 : a0 + self.n], d, t, m, absolute)
             return
-        pair().adjoint(v, self.topo, self.first, absolute)
+        pair.adjoint(v, self.topo, self.first, absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward sweep."""
-        pair().tangent(s, self.topo, self.first, absolute)
+        pair.tangent(s, self.topo, self.first, absolute)
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        pair().second(
+        pair.second(
             b, vbar, dot, self.topo, self.first, self.twice, self.curved, absolute
         )
 
@@ -62,7 +62,7 @@ class Pair(Step):
         """Joint sweep."""
         if self.lines and not self.cross and last == self.n:
             return self._cover_lines(adj, g)
-        status, left = pair().cover(
+        status, left = pair.cover(
             adj,
             g,
             last,
@@ -81,12 +81,12 @@ class Pair(Step):
         for a0, d, t, m, c, u, curved in self.lines:
             at = slice(a0, a0 + self.n)
             if curved:
-                if not line().line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
+                if not line.line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
                     finite = np.isfinite(w) & np.isfinite(c[0] if u == 0 else c)
                     return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
             else:
-                line().line(w, adj[at], d, t, m, False)
-                line().line(wg, g[at], d, t, m, True)
+                line.line(w, adj[at], d, t, m, False)
+                line.line(wg, g[at], d, t, m, True)
         return 0, 0
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
@@ -95,7 +95,7 @@ class Pair(Step):
             return None, 0, 0
         r1 = np.empty(self.n, dtype=adj.dtype)
         r2 = np.empty(self.n, dtype=adj.dtype)
-        status, left = pair().weights(
+        status, left = pair.weights(
             r1,
             r2,
             adj,
@@ -109,17 +109,17 @@ class Pair(Step):
     def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
         """One channel."""
         r1, r2 = rho if rho is not None else (_empty(g), _empty(g))
-        pair().inject(g, self.topo, self.first, r1, r2, group, want)
+        pair.inject(g, self.topo, self.first, r1, r2, group, want)
 
     def asks(self, ratio: Any) -> bool:
         """Scan for unusable value pairs."""
-        return self.cross and bool(pair().asks(self.topo, self.twice, self.refs, ratio))
+        return self.cross and bool(pair.asks(self.topo, self.twice, self.refs, ratio))
 
     def has_zero(self) -> bool:
         """Scan the partials."""
         if not (self.first[1] or self.first[3]) and not self.topo[2]:
             return bool(self.first[0][0] == 0)
-        return not pair().all_nonzero(self.topo, self.first)
+        return not pair.all_nonzero(self.topo, self.first)
 
     def finite(self) -> Array:
         """Scan first and second partials."""
@@ -130,11 +130,11 @@ class Pair(Step):
 
     def alive(self, live: Array) -> None:
         """Liveness."""
-        pair().alive(live, self.topo, self.first)
+        pair.alive(live, self.topo, self.first)
 
     def reach(self, mark: Array, mode: int) -> None:
         """Dependence."""
-        pair().reach(mark, self.topo, self.first, self.twice, mode)
+        pair.reach(mark, self.topo, self.first, self.twice, mode)
 
     def natoms(self) -> int:
         """Nodes with some nonzero second partial."""

@@ -27,10 +27,10 @@ from ._atoms import (
     small_atoms,
     sum_merge,
 )
-from ._load import rows as kernels
 from ._lower import Program
 from ._passes import adjoints, tangents
 from ._step import Step
+from .kernels import rows as kernels
 
 __all__ = ["hybrid_channels", "quadrature_rows"]
 
@@ -68,7 +68,7 @@ class _Rows:
         for k0, ptr, ids, d in step.expanded():
             k, n = 0, ptr.size - 1
             while True:
-                k, self.used = kernels().csr_rows(
+                k, self.used = kernels.csr_rows(
                     k0, n, ptr, ids, d, need, self.at, self.count, self.cols, self.vals,
                     self.base, self.coef, self.used, CAP, min(BESIDE, CAP), self.acc,
                     self.stamp, k,
@@ -97,7 +97,7 @@ class _Rows:
     def short(self, a: Atoms, h2: Array, inverse: Array) -> Array:
         """Add the squares of the atoms without a basis; which others there are."""
         left = np.zeros(a.pa.size, dtype=np.uint8)
-        self.serial = kernels().atom_rows(
+        self.serial = kernels.atom_rows(
             a.pa, a.pb, a.r1, a.r2, self.at, self.count, self.cols, self.vals,
             self.base, h2, inverse, self.acc, self.stamp, left, self.serial,
         )  # fmt: skip
@@ -117,16 +117,16 @@ class _Rows:
         k1, size1 = _scaled(a.r1, self.coef[a.pa])
         k2, size2 = _scaled(a.r2, self.coef[a.pb])
         held = np.zeros((h2.size, 3))
-        self.serial = kernels().basis_atoms(
+        self.serial = kernels.basis_atoms(
             a.pa, a.pb, a.r1, a.r2, k1, k2, self.at, self.count, self.cols, self.vals,
             self.coef, d1, d2, h2, inverse, held, self.acc, self.stamp, self.serial,
         )  # fmt: skip
         total = np.array([np.sum(k1 * k1), np.sum(k1 * k2), np.sum(k2 * k2)])
         most = np.zeros(h2.size, dtype=np.uint8)
-        kernels().basis_inputs(total, held, size1, size2, d1, d2, h2, inverse, most)
+        kernels.basis_inputs(total, held, size1, size2, d1, d2, h2, inverse, most)
         inputs = np.flatnonzero(most)
         if inputs.size:
-            self.serial = kernels().basis_rest(
+            self.serial = kernels.basis_rest(
                 a.pa, a.pb, a.r1, a.r2, self.at, self.count, self.cols, self.coef,
                 d1, d2, h2, inverse, inputs, self.stamp, self.serial,
             )  # fmt: skip
@@ -259,7 +259,7 @@ def _groups(
             need = needed(program, tape, atoms, extra)
             store = _Rows(program, tape, need)
             taken = np.zeros((tape.ninputs, ngroups), dtype=np.bool_)
-            missed = kernels().colour_rows(
+            missed = kernels.colour_rows(
                 pa, pb, r1, r2, store.at, store.count, store.cols, store.base,
                 taken, group,
             )  # fmt: skip
@@ -294,10 +294,10 @@ def _by_spans(
     lo[: tape.ninputs] = hi[: tape.ninputs] = np.arange(tape.ninputs)
     for step in program.steps:
         for k0, ptr, ids, _ in step.expanded():
-            kernels().csr_spans(k0, ptr.size - 1, ptr, ids, lo, hi)
+            kernels.csr_spans(k0, ptr.size - 1, ptr, ids, lo, hi)
     first = np.empty(pa.size, dtype=np.int64)
     last = np.empty(pa.size, dtype=np.int64)
-    kernels().atom_spans(pa, pb, r1, r2, lo, hi, first, last)
+    kernels.atom_spans(pa, pb, r1, r2, lo, hi, first, last)
     order = np.argsort(first, kind="stable")
     ends = np.full(ngroups, -1, dtype=np.int64)
-    return int(kernels().colour_spans(order, first, last, group, ends))
+    return int(kernels.colour_spans(order, first, last, group, ends))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._load import pair, wide
 from ._step import CHUNK, Array, CoverState, Expanded, Shape, Step, Walk
+from .kernels import pair, wide
 
 __all__ = ["Dot", "Linear"]
 
@@ -26,39 +26,39 @@ class Linear(Step):
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
-        wide().linear_adjoint(v, *self.args, absolute)
+        wide.linear_adjoint(v, *self.args, absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward sweep."""
-        wide().linear_tangent(s, *self.args, absolute)
+        wide.linear_tangent(s, *self.args, absolute)
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        wide().linear_adjoint(b, *self.args, absolute)
+        wide.linear_adjoint(b, *self.args, absolute)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep: there is no curvature."""
-        wide().linear_adjoint(adj, *self.args, False)
-        wide().linear_adjoint(g, *self.args, True)
+        wide.linear_adjoint(adj, *self.args, False)
+        wide.linear_adjoint(g, *self.args, True)
         return 0, 0
 
     def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
         """One channel."""
-        wide().linear_adjoint(g, *self.args, True)
+        wide.linear_adjoint(g, *self.args, True)
 
     def has_zero(self) -> bool:
         """Scan the coefficients."""
-        return not pair().nonzero(self.args[2][0])
+        return not pair.nonzero(self.args[2][0])
 
     def alive(self, live: Array) -> None:
         """Liveness."""
-        wide().linear_alive(live, *self.args)
+        wide.linear_alive(live, *self.args)
 
     def reach(self, mark: Array, mode: int) -> None:
         """Dependence."""
-        wide().linear_reach(mark, *self.args, mode)
+        wide.linear_reach(mark, *self.args, mode)
 
     def expanded(self) -> Iterator[Expanded]:
         """One slot a summand."""
@@ -87,21 +87,21 @@ class Dot(Step):
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
-        wide().dot_adjoint(v, *self.args, absolute)
+        wide.dot_adjoint(v, *self.args, absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward sweep."""
-        wide().dot_tangent(s, *self.args, absolute)
+        wide.dot_tangent(s, *self.args, absolute)
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        wide().dot_second(b, vbar, dot, *self.args, absolute)
+        wide.dot_second(b, vbar, dot, *self.args, absolute)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep."""
-        found: tuple[int, int] = wide().dot_cover(
+        found: tuple[int, int] = wide.dot_cover(
             adj, g, last, *self.args, self.merge, state.options
         )
         return found
@@ -110,32 +110,32 @@ class Dot(Step):
         """Slot weights, one pair of arrays over all pairs."""
         r1 = np.empty(self.npairs, dtype=adj.dtype)
         r2 = np.empty(self.npairs, dtype=adj.dtype)
-        status, left = wide().dot_weights(
+        status, left = wide.dot_weights(
             r1, r2, adj, *self.args, self.merge, state.options
         )
         return (r1, r2), status, left
 
     def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
         """One channel."""
-        wide().dot_inject(g, *self.args, self.merge, *rho, group, want)
+        wide.dot_inject(g, *self.args, self.merge, *rho, group, want)
 
     def asks(self, ratio: Any) -> bool:
         """Scan for unusable value pairs."""
-        return bool(wide().dot_asks(*self.args, self.merge, ratio))
+        return bool(wide.dot_asks(*self.args, self.merge, ratio))
 
     def has_zero(self) -> bool:
         """Scan the operands."""
         xv, _, yv, _ = self.args[3]
-        nonzero = pair().nonzero
+        nonzero = pair.nonzero
         return not nonzero(xv) or not nonzero(yv)
 
     def alive(self, live: Array) -> None:
         """Liveness."""
-        wide().dot_alive(live, *self.args)
+        wide.dot_alive(live, *self.args)
 
     def reach(self, mark: Array, mode: int) -> None:
         """Dependence."""
-        wide().dot_reach(mark, *self.args, mode)
+        wide.dot_reach(mark, *self.args, mode)
 
     def natoms(self) -> int:
         """Number of pairs."""

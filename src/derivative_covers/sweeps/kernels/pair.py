@@ -20,6 +20,7 @@ _balanced = kernel(balanced_split)
 _declared = kernel(declared_pair)
 _needs = kernel(needs_scale)
 
+WIDE = np.float64(1.0)  # a factor that takes float32 to double, compiled or not
 DONE, NEEDS_SCALE, NOT_FINITE, NOT_COVERED = 0, 1, 2, 3
 
 
@@ -148,7 +149,7 @@ def split(
         if not have:
             return e11, e22, NEEDS_SCALE
         z1, z2 = _declared(s1, s2)
-    w = aw * 1.0
+    w = aw * WIDE
     f11 = w * e11
     f12 = w * e12
     f22 = w * e22
@@ -234,8 +235,8 @@ def cover(adj, g, last, topo, first, twice, curved, refs, options):
                         s1 = 0.0
                         s2 = 0.0
                         if have:
-                            s1 = sigma[ia] * 1.0
-                            s2 = sigma[ib] * 1.0
+                            s1 = sigma[ia] * WIDE
+                            s2 = sigma[ib] * WIDE
                         r1, r2, status = split(
                             zero,
                             abs(w),
@@ -311,8 +312,8 @@ def weights(r1, r2, adj, topo, twice, refs, options):
             s1 = 0.0
             s2 = 0.0
             if have:
-                s1 = sigma[ia] * 1.0
-                s2 = sigma[ib] * 1.0
+                s1 = sigma[ia] * WIDE
+                s2 = sigma[ib] * WIDE
             e12 = abs(c12[u12 * k])
             p, q, status = split(
                 zero,

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ._jit import kernel
-from .pair import DONE, NOT_FINITE, split
+from .pair import DONE, NOT_FINITE, WIDE, split
 
 
 @kernel
@@ -206,8 +206,8 @@ def pair_split(zero, one, aw, a, b, ix, iy, options):
     s1 = 0.0
     s2 = 0.0
     if have:
-        s1 = sigma[ix] * 1.0
-        s2 = sigma[iy] * 1.0
+        s1 = sigma[ix] * WIDE
+        s2 = sigma[iy] * WIDE
     return split(
         zero,
         aw,
