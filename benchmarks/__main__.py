@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from . import (
+    dense,
     dense_hessian,
     hybrid,
     quadrature,
@@ -28,6 +29,7 @@ ITEMS = {
         vectorised,
         scalars,
         quadrature,
+        dense,
         hybrid,
         startup,
     )

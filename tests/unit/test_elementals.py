@@ -18,7 +18,7 @@ from derivative_covers.elementals import (
     opcode,
     register,
 )
-from derivative_covers.errors import UnsupportedOperationError
+from derivative_covers.errors import OptionError, UnsupportedOperationError
 
 INF, NAN = math.inf, math.nan
 
@@ -444,3 +444,33 @@ def test_rules_run_in_jax(name: str) -> None:
         e.rule.partials(np, *operands, v), e.rule.partials(jnp, *traced, w), strict=True
     ):
         np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6)
+
+
+def _identity(**parts: Any) -> Elemental:
+    given = {
+        "name": "mine",
+        "arity": 1,
+        "value": lambda xp, x: xp.positive(x),
+        "rule": Rule(lambda xp, x, v: (1.0, 0.0)),
+        "source": "elementary calculus",
+    }
+    return Elemental(**{**given, **parts})
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"arity": 3}, "pushnode"),
+        ({"ufuncs": ("erf",)}, "special.erf"),
+        ({"rule": Rule(lambda xp, x: (1.0, 0.0))}, "partials"),
+        ({"rule": Rule(lambda xp, x, v: (1.0, 0.0, 0.0))}, "entries"),
+        ({"value": lambda x: x}, "value"),
+        ({"name": "sin"}, "already"),
+        ({"ufuncs": ("sin",)}, "belongs to"),
+    ],
+)
+def test_unusable_elementals_are_refused(parts: Any, message: str) -> None:
+    before = len(BY_OPCODE)
+    with pytest.raises(OptionError, match=message):
+        register(_identity(**parts))
+    assert len(BY_OPCODE) == before

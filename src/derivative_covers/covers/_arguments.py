@@ -51,16 +51,9 @@ def tape_function(f: Callable[..., Any], x0: Any) -> tuple[Tape, Any]:
         (2, 3.648721270700128)
     """
     tape, out = record(f, x0)
-    if not np.isfinite(_values(tape, out)).all():
+    if not np.isfinite(tape.values_at(np.ravel(out))).all():
         check_outputs(tape, out)
     return tape, out
-
-
-def _values(tape: Tape, out: Any) -> Any:
-    if isinstance(out, int):
-        block = tape.block_of(out)
-        return block.values[out - block.start]
-    return tape.vals[out]
 
 
 def resolve(first: Any, second: Any) -> tuple[Tape, Any]:
@@ -98,7 +91,8 @@ def scalar_output(out: Any, what: str) -> int:
     if ids.size != 1:
         msg = (
             f"{what} needs a program with one scalar output; this one has outputs of "
-            f"shape {ids.shape}. Use jacobian, or return a scalar."
+            f"shape {ids.shape}. Pass one of the output ids, or return a scalar such as "
+            "a sum (jacobian takes arrays of outputs)."
         )
         raise ShapeError(msg)
     return int(ids.reshape(()))

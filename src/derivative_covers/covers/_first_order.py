@@ -119,6 +119,8 @@ def abs_forward(w: Any, tape: Tape) -> Array:
 
     Raises:
         ShapeError: If ``w`` has another shape than the inputs.
+        OptionError: If an entry is negative or not finite.
+        TapeError: If the tape is still recording.
 
     Cost:
         O(nodes).
@@ -129,7 +131,10 @@ def abs_forward(w: Any, tape: Tape) -> Array:
         >>> float(dc.abs_forward([1.0, 1.0], tape)[out])
         4.0
     """
-    weights = np.abs(inputs_like(tape, w, "w"))
+    weights = inputs_like(tape, w, "w")
+    if (weights < 0).any():
+        msg = "w has a negative entry; weights are nonnegative."
+        raise OptionError(msg)
     return tangents(lower(tape), tape, weights, absolute=True)
 
 
@@ -146,6 +151,8 @@ def sensitivity_scales(w: Any, tape: Tape) -> Array:
 
     Raises:
         ShapeError: If ``w`` has another shape than the inputs.
+        OptionError: If an entry is negative or not finite.
+        TapeError: If the tape is still recording.
 
     Cost:
         O(nodes).
@@ -173,7 +180,7 @@ def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
 
     Raises:
         ShapeError: If ``seeds`` does not fit the outputs.
-        OptionError: If a seed is not finite.
+        OptionError: If a seed is negative or not finite.
         DomainError: If an output depends on a node outside of its domain.
         NondifferentiableError: If one depends on a node at a kink, jump or tie.
 
@@ -187,9 +194,9 @@ def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
     """
     t, ids = resolve(tape, outs)
     ids = np.atleast_1d(np.asarray(ids))
-    weights = np.abs(np.asarray(as_element(seeds, t.dtype)))
-    if not np.isfinite(weights).all():
-        msg = "seeds must be finite, one an output or one for all."
+    weights = np.asarray(as_element(seeds, t.dtype))
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        msg = "seeds must be finite and nonnegative, one for all or each output."
         raise OptionError(msg)
     if weights.ndim and weights.shape != ids.shape:
         msg = f"seeds have shape {weights.shape}; the outputs have shape {ids.shape}."

@@ -65,6 +65,8 @@ def cover_hessian(
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
         OptionError: For a merge, scales or ratio that cannot be used.
+        ShapeError: If there is more than one output, or ``scales`` has another shape.
+        InputTypeError: If the arguments are no tape and output, or function and point.
         CoverError: If a check fails, which is a bug.
 
     Guarantee:
@@ -113,8 +115,9 @@ def cover_hybrid(
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
-        ngroups: Number of groups, at least 1. With one group it is the sum merge; with
-            at least :func:`natoms` groups it is the quadrature merge.
+        ngroups: Number of groups, at least 1; 8 serves most partially separable
+            programs. With one group the result is that of the sum merge; with at least
+            :func:`natoms` groups the quadrature merge is used.
         scales: As in :func:`cover_hessian`.
         ratio: As in :func:`cover_hessian`.
         check: As in :func:`cover_hessian`.
@@ -125,6 +128,7 @@ def cover_hybrid(
     Raises:
         OptionError: If ``ngroups`` is not a positive integer, and as in
             :func:`cover_hessian`.
+        ShapeError: If there is more than one output, or ``scales`` has another shape.
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 
@@ -132,7 +136,7 @@ def cover_hybrid(
         Covers to rounding; never above the sum merge.
 
     Cost:
-        At most ``ngroups`` reverse sweeps and one forward sweep.
+        ``ngroups`` reverse sweeps, four sweeps beside them, and the colouring of atoms.
 
     Source:
         Cauchy-Schwarz over groups of atoms.
@@ -168,8 +172,8 @@ def _begin(
     w = np.ones(t.ninputs, dtype=t.dtype)
     if scales is not None:
         w = inputs_like(t, scales, "scales")
-        if not (np.isfinite(w).all() and (w > 0).all()):
-            msg = "scales must be positive and finite, one an input."
+        if not (w > 0).all():
+            msg = "scales must be positive, one for each input."
             raise OptionError(msg)
     program = check_outputs(t, o)
     return t, o, program, cover_state(program, t, w, threshold, check)
@@ -234,6 +238,8 @@ def guards_any_block(tape: Tape, *, ratio: float | None = None) -> bool:
 
     Raises:
         OptionError: If the ratio is not in [0, 1).
+        TapeError: If the tape is still recording.
+        InputTypeError: If it is no tape.
 
     Cost:
         One scan of the blocks.
@@ -260,6 +266,10 @@ def natoms(tape: Tape) -> int:
 
     Returns:
         The count over the whole tape, nodes without influence included.
+
+    Raises:
+        TapeError: If the tape is still recording.
+        InputTypeError: If it is no tape.
 
     Cost:
         One scan of the blocks.
@@ -327,6 +337,11 @@ def local_covers(
     Raises:
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
+        ShapeError: If there is more than one output, or ``scales`` has another shape.
+
+    Guarantee:
+        Every entry of a node's second partials is covered, to rounding, except those
+        with a slot whose gradient is identically zero.
 
     Cost:
         One reverse sweep and one scan.

@@ -32,13 +32,21 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
         return log_v[:, None] + log_v[None, :], np.log10(M.reshape(v.size, v.size))
 
 
-def iscover(h: Any, H: Any, *, rtol: float = 1e-12) -> bool:
+def _rounding(h: Any, H: Any) -> float:
+    """What a product may fall short of an entry by rounding alone, relatively."""
+    types = [np.asarray(a).dtype for a in (h, H)]
+    eps = [np.finfo(t).eps for t in types if t.kind == "f"]
+    return max(1e-12, 16 * float(max(eps, default=0.0)))
+
+
+def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
     """Whether ``h_i h_j >= |H_ij|`` for all entries, to a relative tolerance.
 
     Args:
         h: Cover, any shape with n entries (a :class:`HessianCover` works).
         H: Matrix with n x n entries.
-        rtol: Relative shortfall that is forgiven as rounding.
+        rtol: Relative shortfall that is forgiven as rounding; None for 1e-12, or 16
+            units of the coarser of the two types where that is more.
 
     Returns:
         True if it does; False too where either holds a NaN.
@@ -55,7 +63,8 @@ def iscover(h: Any, H: Any, *, rtol: float = 1e-12) -> bool:
         False
     """
     have, need = _logs(h, H)
-    return bool((need + np.log10(1 - rtol) <= have).all())
+    slack = _rounding(h, H) if rtol is None else rtol
+    return bool((need + np.log10(1 - slack) <= have).all())
 
 
 def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
@@ -84,4 +93,4 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
     if largest == -np.inf:
         return 0.0
     counted = need > largest + np.log10(threshold)
-    return float((have - need)[counted].mean())
+    return float((have[counted] - need[counted]).mean())

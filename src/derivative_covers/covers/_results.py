@@ -40,7 +40,7 @@ class HessianCover:
     asked: bool
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        return np.array(self.h, dtype=dtype) if copy or dtype else self.h
+        return np.array(self.h, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         with np.printoptions(precision=6, threshold=8, edgeitems=3):

@@ -79,6 +79,7 @@ def hessian(tape: Any, out: Any) -> Array:
 
     Raises:
         UnsupportedOperationError: If a node has no exact second partials.
+        ShapeError: If there is more than one output.
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 
@@ -86,7 +87,7 @@ def hessian(tape: Any, out: Any) -> Array:
         Exact up to rounding.
 
     Cost:
-        O(nodes) time an input; for large n, a cover costs one sweep in all.
+        O(nodes) time for each input; the sum cover costs one sweep in all.
 
     Source:
         Griewank and Walther, Evaluating Derivatives (2008), section 5.2.
@@ -123,6 +124,7 @@ def hessian_bound(tape: Any, out: Any) -> Array:
         Array of shape ``x0.shape + x0.shape``, symmetric and nonnegative.
 
     Raises:
+        ShapeError: If there is more than one output.
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 

@@ -10,13 +10,14 @@ from . import (
     _power,
     _trigonometric,
 )
-from ._registry import BY_OPCODE, by_name, by_ufunc, opcode, register
+from ._registry import BY_OPCODE, add, by_name, by_ufunc, opcode, register
 from ._spec import Elemental, Rule
 
 __all__ = [
     "BY_OPCODE",
     "Elemental",
     "Rule",
+    "add",
     "by_name",
     "by_ufunc",
     "opcode",
@@ -32,4 +33,4 @@ for _module in (
     _piecewise,
 ):
     for _elemental in _module.ELEMENTALS:
-        register(_elemental)
+        add(_elemental)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable
 
-from ..errors import UnsupportedOperationError
+import numpy as np
+
+from ..errors import OptionError, UnsupportedOperationError
 from ._spec import Elemental
 
-__all__ = ["BY_OPCODE", "by_name", "by_ufunc", "opcode", "register"]
+__all__ = ["BY_OPCODE", "add", "by_name", "by_ufunc", "opcode", "register"]
 
 BY_OPCODE: list[Elemental] = []
 _BY_NAME: dict[str, int] = {}
@@ -25,7 +27,8 @@ def register(elemental: Elemental) -> Elemental:
         The elemental itself.
 
     Raises:
-        ValueError: If its name or one of its ufuncs is taken.
+        OptionError: (a ValueError) if its name or one of its ufuncs is taken, or its
+            rules cannot be called.
 
     Example:
         >>> from derivative_covers.extend import Elemental, Rule, register
@@ -35,23 +38,67 @@ def register(elemental: Elemental) -> Elemental:
         ... )
         >>> register(mine)
         Traceback (most recent call last):
-        ValueError: elemental 'sin' is registered already; choose another name.
+        derivative_covers.errors.OptionError: elemental 'sin' is registered already; choose another name.
     """
+    _check(elemental)
+    return add(elemental)
+
+
+def add(elemental: Elemental) -> Elemental:
+    """Add an elemental without a check of its rules; see :func:`register`."""
     if elemental.name in _BY_NAME:
         msg = (
             f"elemental {elemental.name!r} is registered already; choose another name."
         )
-        raise ValueError(msg)
+        raise OptionError(msg)
     taken = [name for name in elemental.ufuncs if name in _BY_UFUNC]
     if taken:
         owner = _BY_UFUNC[taken[0]].name
         msg = f"ufunc {taken[0]!r} already belongs to elemental {owner!r}."
-        raise ValueError(msg)
+        raise OptionError(msg)
     _BY_NAME[elemental.name] = len(BY_OPCODE)
     BY_OPCODE.append(elemental)
     for name in elemental.ufuncs:
         _BY_UFUNC[name] = elemental
     return elemental
+
+
+def _check(elemental: Elemental) -> None:
+    """Refuse an elemental whose rules cannot be called as the tape calls them."""
+    if elemental.arity not in {1, 2}:
+        msg = (
+            f"elemental {elemental.name!r} has arity {elemental.arity}; 1 or 2 is needed. "
+            "Record a node of more operands with pushnode."
+        )
+        raise OptionError(msg)
+    for name in elemental.ufuncs:
+        if not (
+            name.startswith("special.") or isinstance(getattr(np, name, None), np.ufunc)
+        ):
+            msg = (
+                f"{name!r} is no NumPy ufunc; name one, or write 'special.{name}' for a "
+                "ufunc of scipy.special."
+            )
+            raise OptionError(msg)
+    x = (np.float64(0.5), np.float64(0.25))[: elemental.arity]
+    rules = [(elemental.rule, 5 if elemental.arity == 2 else 2)]
+    rules += [(rule, 2) for rule in (elemental.first, elemental.second) if rule]
+    with np.errstate(all="ignore"):
+        try:
+            v = elemental.value(np, *x)
+            found = [len(rule.partials(np, *x, v)) for rule, _ in rules]
+        except TypeError as error:
+            msg = (
+                f"elemental {elemental.name!r} cannot be evaluated: {error}. Its value is "
+                "called as value(xp, *operands), its partials as partials(xp, *operands, v)."
+            )
+            raise OptionError(msg) from None
+    if found != [size for _, size in rules]:
+        msg = (
+            f"the partials of elemental {elemental.name!r} give {found} entries; (d, c) is "
+            "needed for one differentiated operand, (d1, d2, c11, c12, c22) for two."
+        )
+        raise OptionError(msg)
 
 
 def opcode(elemental: Elemental) -> int:

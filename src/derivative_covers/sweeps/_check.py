@@ -38,10 +38,7 @@ def check_outputs(tape: Tape, outs: Any) -> Program:
     """
     program = lower(tape)
     outs = np.ravel(outs)
-    finite = bool(np.isfinite(tape.vals[outs] if "vals" in tape.cache or outs.size > 1
-                              else tape.block_of(int(outs[0])).values).all())  # fmt: skip
-    if not finite:
-        finite = bool(np.isfinite(tape.vals[outs]).all())
+    finite = bool(np.isfinite(tape.values_at(outs)).all())
     if not program.marks and finite:
         return program
     mark = reached(program, tape.nnodes, outs, 1 if finite else 2)
@@ -58,10 +55,11 @@ def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
     k = int(np.flatnonzero((mark != 0) & ~np.isfinite(tape.vals))[0])
     name, value, operands = describe(tape, k)
     shown = ", ".join(f"{v!r}" for v in operands)
-    msg = (
-        f"node {k}: {name}({shown}) = {value!r} overflows, and an output depends on it. "
-        "Evaluate at another point, or rewrite the program to avoid the overflow."
-    )
+    if all(np.isfinite(operands)):
+        what = "overflows; evaluate at another point, or rewrite the program"
+    else:
+        what = "has a constant operand that is not finite; remove it from the program"
+    msg = f"node {k}: {name}({shown}) = {value!r} {what}. An output depends on it."
     return DomainError(msg, elemental=name, node=k, values=operands)
 
 

@@ -18,7 +18,20 @@ partial (array, stride), and whether that is active."""
 
 
 class Pair(Step):
-    """Entrywise nodes of one or two parents."""
+    """Entrywise nodes of one or two parents.
+
+    Args:
+        topo: ``(k0, n, two, aid, a0, sa, bid, b0, sb)``: first node and number of nodes;
+            whether there is a second slot; per slot the parents' ids, or where these are
+            empty the first parent and the stride.
+        first: ``(d1, t1, d2, t2)``: first partials of both slots, each an array with its
+            stride (0 where one entry serves all nodes).
+        twice: ``(c11, u11, c12, u12, c22, u22)``: second partials likewise.
+        refs: ``(z1, w1, z2, w2)``: the parents' values likewise, read by splits alone.
+        curved: Whether some second partial is active.
+        cross: Whether some mixed one is, between slots of two parents.
+        lines: The slots once more, where nodes and parents are consecutive.
+    """
 
     __slots__ = ("cross", "curved", "first", "lines", "n", "refs", "topo", "twice")
 

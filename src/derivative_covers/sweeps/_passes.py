@@ -148,7 +148,7 @@ def slot_weights(
         for step in program.steps:
             rho, status, left = step.weights(adj, state)
             while status:
-                _settle(tape, state, status, step.start + left - 1, 0)
+                _settle(tape, state, status, step.start + left - 1, None)
                 rho, status, left = step.weights(adj, state)
             found.append(rho)
     return found
@@ -165,7 +165,7 @@ def _settle(tape: Tape, state: CoverState, status: int, k: int, out: Any) -> Non
             f"({site.site_values()}). This is a bug of the package; please report it."
         )
         raise CoverError(msg)
-    raise not_finite(tape, out if np.size(out) > 1 or out else k, "the cover")
+    raise not_finite(tape, k if out is None else out, "the cover")
 
 
 def any_asks(program: Program, ratio: Any) -> bool:

@@ -6,6 +6,7 @@ that calls one kernel a step.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,8 +62,12 @@ class CoverState:
         self.sigma = np.asarray(self.source.scales)
 
 
-class Step:
-    """A group of nodes ``start .. stop`` and its passes; ``v``, ``s``, ... are a node."""
+class Step(ABC):
+    """A group of nodes ``start .. stop`` and its passes.
+
+    ``v``, ``s``, ``b``, ``g``, ... hold one entry for every node of the tape. What is not
+    abstract has the answer of steps without curvature.
+    """
 
     __slots__ = ("start", "stop")
 
@@ -71,45 +76,58 @@ class Step:
     curved = False
     cross = False  # whether a split with an active off-diagonal entry can occur
 
+    @abstractmethod
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse: ``v[parent] += d v[node]``."""
 
+    @abstractmethod
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward: ``s[node] = sum d s[parent]``."""
 
+    @abstractmethod
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
-        """Reverse, second order."""
+        """Reverse: ``b[p_i] += d_i b[node] + vbar[node] C_ij dot[p_j]``."""
 
+    @abstractmethod
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
-        """Reverse: adjoints and sum merge; ``(status, nodes that remain)``."""
-        return 0, 0
+        """Reverse: adjoints and sum merge of the first ``last`` nodes.
+
+        Gives ``(status, nodes that remain)``.
+        """
+
+    @abstractmethod
+    def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
+        """Reverse: one channel of the hybrid merge."""
+
+    @abstractmethod
+    def has_zero(self) -> bool:
+        """Whether some first partial is exactly zero."""
+
+    @abstractmethod
+    def alive(self, live: Array) -> None:
+        """Forward: liveness."""
+
+    @abstractmethod
+    def reach(self, mark: Array, mode: int) -> None:
+        """Reverse: dependence, through first partials (mode 0), second ones (1), all (2)."""
+
+    @abstractmethod
+    def expanded(self) -> Iterator[Expanded]:
+        """The nodes in chunks, as ``(first node, ptr, parents, partials)``."""
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
         """Slot weights of all nodes, and ``(status, nodes that remain)``."""
         return None, 0, 0
 
-    def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
-        """Reverse: one channel of the hybrid merge."""
-
     def asks(self, ratio: Any) -> bool:
         """Whether a block could ask for declared scales."""
-        return False
-
-    def has_zero(self) -> bool:
-        """Whether some first partial is exactly zero."""
         return False
 
     def finite(self) -> Array:
         """Which nodes have finite partials, first and second."""
         return np.ones(self.stop - self.start, dtype=bool)
-
-    def alive(self, live: Array) -> None:
-        """Forward: liveness."""
-
-    def reach(self, mark: Array, mode: int) -> None:
-        """Reverse: dependence, through first partials (mode 0), second ones (1), all (2)."""
 
     def natoms(self) -> int:
         """Number of atoms."""
@@ -122,10 +140,6 @@ class Step:
     def rho_of(self, k: int, rho: Any) -> Array | None:
         """Slot weights of node ``k``."""
         return None
-
-    def expanded(self) -> Iterator[Expanded]:
-        """The nodes in chunks, as ``(first node, ptr, parents, partials)``."""
-        return iter(())
 
 
 class Leaves(Step):
@@ -143,3 +157,28 @@ class Leaves(Step):
     def alive(self, live: Array) -> None:
         """Inputs are live, constants are not."""
         live[self.start : self.stop] = self.live
+
+    def adjoint(self, v: Array, absolute: bool) -> None:
+        """There are no parents."""
+
+    def tangent(self, s: Array, absolute: bool) -> None:
+        """Tangents of inputs are given, those of constants zero."""
+
+    def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
+        """There are no parents."""
+
+    def cover(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
+        """There are no parents."""
+        return 0, 0
+
+    def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
+        """There are no parents."""
+
+    def reach(self, mark: Array, mode: int) -> None:
+        """There are no parents."""
+
+    def expanded(self) -> Iterator[Expanded]:
+        """There are no slots."""
+        return iter(())

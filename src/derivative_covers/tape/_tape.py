@@ -262,6 +262,13 @@ class Tape:
         """The block that holds node ``k``."""
         return self.blocks[bisect_right(self.starts, k) - 1]
 
+    def values_at(self, ids: Ids) -> Floats:
+        """Values of some nodes, of few of them without building :attr:`vals`."""
+        if ids.size > 8:
+            return self.vals[ids]
+        found = [(self.block_of(int(k)), int(k)) for k in ids]
+        return np.array([b.values[k - b.start] for b, k in found], dtype=self.dtype)
+
     def values_of(self, x: Operand, n: int) -> Floats:
         """Values of an entrywise operand of ``n`` entries (a view where it can be)."""
         if x.ids is not None:

@@ -1,4 +1,4 @@
-"""Faults that reviews of the sweeps found; each is one of a kind."""
+"""Faults that sweeps once had; each stands for its kind."""
 
 from __future__ import annotations
 

@@ -1,0 +1,71 @@
+"""Whether a vector covers a matrix, how tightly, and what refuses to be asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import derivative_covers as dc
+from derivative_covers import errors
+
+
+def test_iscover_compares_every_entry_and_both_signs():
+    H = np.array([[4.0, -2.0], [-2.0, 0.5]])
+    assert dc.iscover([2.0, 1.0], H)
+    assert not dc.iscover([2.0, 0.99], H)
+    assert not dc.iscover([np.nan, 1.0], H)
+    assert not dc.iscover([0.0, 1.0], [[0.0, 1e-300], [1e-300, 0.0]])
+    assert dc.iscover([1e200, 1e-200], [[1e300, 1.0], [1.0, 0.0]])
+
+
+def test_single_precision_is_allowed_its_rounding():
+    rng = np.random.default_rng(5)
+    for x0 in rng.normal(size=(50, 6)).astype(np.float32):
+        f = lambda x: np.sum(np.exp(x[1:] * x[:-1])) + np.sum(np.sin(x) * x)  # noqa: E731
+        cover = dc.cover_hessian(f, x0, merge="quadrature")
+        H = dc.hessian(f, x0)
+        assert cover.h.dtype == H.dtype == np.float32
+        assert dc.iscover(cover, H)
+        assert not dc.iscover(0.999 * cover.h, np.outer(cover.h, cover.h))
+
+
+def test_excess_counts_nonzero_entries_alone():
+    H = np.array([[9.0, 0.0], [0.0, 0.0]])
+    assert dc.cover_excess([3.0, 0.0], H) == pytest.approx(0.0, abs=1e-15)
+    assert dc.cover_excess([30.0, 0.0], H) == pytest.approx(2.0)
+    assert dc.cover_excess([1.0, 1.0], np.zeros((2, 2))) == 0.0
+    tiny = np.array([[1.0, 1e-13], [1e-13, 1.0]])
+    assert dc.cover_excess([1.0, 1.0], tiny) == pytest.approx(0.0, abs=1e-15)
+    assert dc.cover_excess([1.0, 1.0], tiny, threshold=1e-14) == pytest.approx(6.5)
+
+
+@pytest.mark.parametrize("ask", [dc.iscover, dc.cover_excess])
+def test_sizes_and_signs_are_checked(ask):
+    with pytest.raises(errors.ShapeError, match="2 x 2"):
+        ask([1.0, 2.0], np.ones((3, 3)))
+    with pytest.raises(errors.OptionError, match="negative"):
+        ask([1.0, -2.0], np.ones((2, 2)))
+
+
+def test_results_turn_into_their_main_array():
+    cover = dc.cover_hessian(lambda x: x[0] ** 2, [1.0])
+    assert np.asarray(cover) is cover.h
+    assert np.array(cover, dtype=np.float32).dtype == np.float32
+    assert "sum" in repr(cover)
+    with pytest.raises(ValueError, match="copy"):
+        cover.__array__(dtype=np.float32, copy=False)
+
+
+def test_a_constant_that_is_not_finite_is_named_as_the_cause():
+    for bad in (np.nan, np.inf):
+        c = np.array([1.0, bad])
+        with pytest.raises(errors.DomainError, match="constant operand"):
+            dc.tape_function(lambda x, c=c: np.sum(x * c), [1.0, 2.0])
+    with pytest.raises(errors.DomainError, match="overflows"):
+        dc.tape_function(lambda x: np.exp(x[0]), [1e3])
+
+
+def test_vector_outputs_are_told_what_to_do():
+    for ask in (dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound):
+        with pytest.raises(errors.ShapeError, match=r"output ids.*sum"):
+            ask(lambda x: x * x, [1.0, 2.0])
