@@ -48,8 +48,9 @@ def cover_hessian(
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
-        merge: ``"sum"`` costs about one gradient more; ``"quadrature"`` is tighter, and
-            about as cheap where every intermediate result depends on few inputs.
+        merge: ``"sum"`` takes one sweep; ``"quadrature"`` is tighter, and takes some
+            where every intermediate result depends on few inputs (or on few and one
+            common sum), up to half of a full Hessian where all depend on all.
         scales: Declared scales of the inputs, positive, in their shape and units. They
             stand in where a block's parent values carry no scale (a product with a
             vanishing factor). None: all 1.

@@ -35,7 +35,7 @@ Floats = NDArray[Any]
 Ids = NDArray[np.int64]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Operand:
     """The parents of a block in one of its slots.
 
@@ -63,7 +63,7 @@ class Operand:
         return 0 if self.ids is None else self.ids.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Block:
     """Nodes ``start .. start + len(values)``; subclasses say how they came about."""
 
@@ -86,17 +86,17 @@ class Block:
         return self.values.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Inputs(Block):
     """The inputs of the program."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Constants(Block):
     """Nodes that depend on nothing."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Unary(Block):
     """An elemental of one operand, entry by entry."""
 
@@ -109,7 +109,7 @@ class Unary(Block):
         return self.values.nbytes + self.x.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Fixed(Block):
     """An elemental of two operands, one of them constant (one entry, or one a node)."""
 
@@ -124,7 +124,7 @@ class Fixed(Block):
         return self.values.nbytes + self.x.nbytes + self.const.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Binary(Block):
     """An elemental of two operands, entry by entry."""
 
@@ -138,12 +138,12 @@ class Binary(Block):
         return self.values.nbytes + self.x.nbytes + self.y.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Accumulate(Binary):
     """A binary block whose first operand runs through the block itself (cumulative)."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Linear(Block):
     """Linear nodes ``y[o] = sum_k coef[o, k] x[o, k]`` with constant coefficients.
 
@@ -161,7 +161,7 @@ class Linear(Block):
         return self.values.nbytes + self.x.nbytes + self.coef.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Dot(Block):
     """Inner products ``y[o] = sum_k x[o, k] y[o, k]`` of recorded entries.
 
@@ -179,7 +179,7 @@ class Dot(Block):
         return self.values.nbytes + self.x.nbytes + self.y.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Run(Block):
     """A run of scalar operations, a row a node.
 
@@ -198,7 +198,7 @@ class Run(Block):
         return self.values.nbytes + self.code.nbytes + self.a.nbytes + self.other.nbytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Node(Block):
     """One node given explicitly: parents, partials and a curvature form."""
 

@@ -11,11 +11,10 @@ nodes, kernels run as they stand, with the same bits.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
+import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -98,9 +97,11 @@ def _source_cache() -> Any:
 
 
 def _fingerprint() -> str:
-    here = Path(__file__).resolve().parent
-    split = here.parent.parent / "local" / "_split.py"
-    digest = hashlib.sha1(usedforsecurity=False)
-    for source in [*sorted(here.glob("*.py")), split]:
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
+    here = os.path.dirname(os.path.abspath(__file__))
+    sources = [f for f in sorted(os.listdir(here)) if f.endswith(".py")]
+    sources.append(os.path.join("..", "..", "local", "_split.py"))
+    digest = importlib.import_module("hashlib").sha1(usedforsecurity=False)
+    for source in sources:
+        with open(os.path.join(here, source), "rb") as file:
+            digest.update(file.read())
+    return str(digest.hexdigest())
