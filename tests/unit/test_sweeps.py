@@ -9,8 +9,8 @@ import pytest
 
 import derivative_covers as dc
 from derivative_covers import sweeps
-from derivative_covers.sweeps import _lower, _rows, _step, _wide
-from derivative_covers.sweeps.kernels import _jit, pair, rows, wide
+from derivative_covers.sweeps import Pair, _lower, _rows, _step, _wide
+from derivative_covers.sweeps.kernels import _jit, line, pair, rows, wide
 from derivative_covers.sweeps.kernels._jit import Kernel
 
 X = np.random.default_rng(3).uniform(0.3, 1.5, size=24)
@@ -131,7 +131,7 @@ def test_sweeps_of_one_tape_run_in_several_threads_at_once():
 def test_kernels_release_the_lock_and_keep_ieee_arithmetic():
     kernels = [
         k
-        for module in (pair, wide, rows)
+        for module in (pair, line, wide, rows)
         for k in vars(module).values()
         if isinstance(k, Kernel)
     ]
@@ -174,3 +174,39 @@ def test_a_program_of_many_small_operations_is_few_steps():
     tape, _ = dc.tape_function(f, X)
     assert len(tape.blocks) > 100
     assert len(sweeps.lower(tape).steps) == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_of_consecutive_operands_split_as_any_other(monkeypatch, dtype):
+    def f(x):
+        y = x[1:] * x[:-1]
+        z = y * np.exp(x[1:] / 4)
+        return np.sum(z[1:] * y[:-1]) + np.sum(z * z)
+
+    x = np.random.default_rng(1).lognormal(sigma=0.5, size=700).astype(dtype)
+    tape, out = dc.tape_function(f, x)
+    used = []
+    fast = Pair._cover_products
+
+    def watched(self, *args):
+        used.append(fast(self, *args))
+        return used[-1]
+
+    monkeypatch.setattr(Pair, "_cover_products", watched)
+    found = dc.cover_hessian(tape, out)
+    assert used == [True, True, True]
+    monkeypatch.setattr(Pair, "_cover_products", lambda *_: False)
+    expected = dc.cover_hessian(tape, out)
+    eps = np.finfo(dtype).eps
+    np.testing.assert_array_equal(found.gradient, expected.gradient)
+    np.testing.assert_allclose(found.h, expected.h, rtol=8 * eps)
+    for bad in (0.0, 1e-30):
+        x[350] = bad
+        tape, out = dc.tape_function(f, x)
+        used.clear()
+        monkeypatch.setattr(Pair, "_cover_products", watched)
+        found = dc.cover_hessian(tape, out)
+        assert not all(used)
+        monkeypatch.setattr(Pair, "_cover_products", lambda *_: False)
+        expected = dc.cover_hessian(tape, out)
+        np.testing.assert_allclose(found.h, expected.h, rtol=8 * eps)

@@ -73,8 +73,11 @@ class Pair(Step):
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep."""
-        if self.lines and not self.cross and last == self.n:
-            return self._cover_lines(adj, g)
+        if self.lines and last == self.n:
+            if not self.cross:
+                return self._cover_lines(adj, g)
+            if self._cover_products(adj, g, state):
+                return 0, 0
         status, left = pair.cover(
             adj,
             g,
@@ -101,6 +104,24 @@ class Pair(Step):
                 line.line(w, adj[at], d, t, m, False)
                 line.line(wg, g[at], d, t, m, True)
         return 0, 0
+
+    def _cover_products(self, adj: Array, g: Array, state: CoverState) -> bool:
+        """Products of live slots that all carry a usable pair of values, at once."""
+        c11, u11, c12, u12, c22, u22 = self.twice
+        z1, w1, z2, w2 = self.refs
+        strides = (u11, u12, u22, w1, w2)
+        if strides != (0, 0, 0, 1, 1) or c11[0] != 0 or c22[0] != 0 or state.live.size:
+            return False
+        mine = slice(self.start, self.stop)
+        w, wg = adj[mine], g[mine]
+        e = abs(c12[0])
+        bound = 1e140 if adj.itemsize == 8 else 1e18
+        if not line.splits_by_values(w, z1, z2, e, state.ratio, bound):
+            return False
+        for (a0, d, *_), second in zip(self.lines, (True, False), strict=True):
+            at = slice(a0, a0 + self.n)
+            line.product_cover(w, wg, adj[at], g[at], d, z1, z2, e, second)
+        return True
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
         """Slot weights, one pair of arrays."""

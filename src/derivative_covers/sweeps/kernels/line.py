@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from ._jit import kernel
+from .pair import WIDE
 
 
 @kernel
@@ -65,3 +66,40 @@ def line_cover(v, vg, p, pg, d, t, m, c, u):
         p[k] += f * w if w != 0 else zero
         pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(aw) * np.sqrt(e)
     return not unbounded
+
+
+@kernel
+def splits_by_values(v, z1, z2, e, ratio, bound):
+    """Whether every product of a block is split by its two values, far from all limits.
+
+    ``v`` is the nodes' adjoint, ``z1`` and ``z2`` their operands' values, ``e`` the mixed
+    second partial; weights and splits must lie within ``1 / bound`` and ``bound``.
+    """
+    low = 1 / bound
+    ok = True
+    for k in range(v.size):
+        w = v[k]
+        a = abs(z1[k])
+        b = abs(z2[k])
+        f = abs(w) * WIDE * e
+        square = f * (b * WIDE / a)
+        fine = low < f and f < bound and low < square and square < bound
+        ok &= w == 0 or (fine and a > ratio * b and b > ratio * a)
+    return ok
+
+
+@kernel
+def product_cover(v, vg, p, pg, d, z1, z2, e, second):
+    """Joint reverse sweep of one slot of a block that :func:`splits_by_values` accepts."""
+    zero = v.dtype.type(0)
+    none = zero * WIDE
+    for k in range(v.size):
+        w = v[k]
+        gk = vg[k]
+        f = d[k]
+        weight = abs(w) * WIDE * e
+        r = np.sqrt(weight * (abs(z2[k]) * WIDE / abs(z1[k])))
+        if second:
+            r = weight / r
+        p[k] += f * w if w != 0 else zero
+        pg[k] += (abs(f) * gk if gk != 0 else zero) + (r if w != 0 else none)

@@ -145,6 +145,15 @@ def split(
     if e12 == 0:
         root = np.sqrt(aw)
         return root * np.sqrt(e11), root * np.sqrt(e22), DONE
+    if e11 == 0 and e22 == 0 and z1 > ratio * z2 and z2 > ratio * z1:
+        # A product of two usable values, far from all limits: what follows gives this.
+        f12 = aw * WIDE * e12
+        square = f12 * (z2 * WIDE / z1)
+        if 1e-280 < f12 < 1e280 and 1e-280 < square < 1e280:
+            r1 = np.sqrt(square)
+            r2 = f12 / r1
+            if r1 * limit > 2 and r2 * limit > 2 and r1 < limit / 2 and r2 < limit / 2:
+                return r1, r2, DONE
     if _needs(ratio, e11, e12, e22, z1, z2):
         if not have:
             return e11, e22, NEEDS_SCALE
