@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import derivative_covers as dc
 from derivative_covers import errors, extend
+from derivative_covers.sweeps.kernels import _jit
 
 OUT_OF_RANGE = {
     "log": (lambda x: 1e-200 * np.log(1e150 * x[0]), [1e-50]),
@@ -151,3 +153,20 @@ def test_guards_answer_although_a_node_has_no_cover():
 
     tape, _ = dc.tape_function(f, [1.0, 2.0, 3.0])
     assert dc.guards_any_block(tape) is True
+
+
+def test_uncompiled_kernels_warn_of_nothing(monkeypatch):
+    monkeypatch.setattr(_jit, "_patience", 10**9)
+
+    def f(x):
+        extend.binarynode(x[0], x[0], 1.0, math.inf, -math.inf, 0.0, 1.0, 0.0)
+        return x[0] * x[1] + x[1] * 0.0
+
+    tape, out = dc.tape_function(f, [2.0, 3.0])
+    for cover in (
+        dc.cover_hessian(tape, out),
+        dc.cover_hessian(tape, out, merge="quadrature"),
+        dc.cover_hybrid(tape, out, ngroups=2),
+    ):
+        np.testing.assert_allclose(np.prod(cover.h), 1.0)
+    assert dc.hessian(tape, out)[0, 1] == 1.0

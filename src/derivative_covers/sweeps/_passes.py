@@ -96,12 +96,13 @@ def liveness(program: Program, tape: Tape) -> NDArray[np.uint8]:
     found = tape.cache.get("live")
     if found is None:
         found = np.empty(0, dtype=np.uint8)
-        if any(step.cross for step in program.steps) and any(
-            step.has_zero() for step in program.steps
-        ):
-            found = np.zeros(tape.nnodes, dtype=np.uint8)
-            for step in program.steps:
-                step.alive(found)
+        with np.errstate(all="ignore"):
+            if any(step.cross for step in program.steps) and any(
+                step.has_zero() for step in program.steps
+            ):
+                found = np.zeros(tape.nnodes, dtype=np.uint8)
+                for step in program.steps:
+                    step.alive(found)
         tape.cache["live"] = found
     return found
 
