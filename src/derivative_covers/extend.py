@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from .covers import (
+    SplitScales,
+    guards_any_block,
+    local_cover_slots,
+    natoms,
+    sensitivity_scales,
+    split_scales,
+    tape_function,
+)
 from .elementals import Elemental, Rule, by_name, by_ufunc, register
 from .elements import (
     boundtype,
@@ -43,16 +52,20 @@ from .local import (
 )
 from .tape import (
     CoverVar,
+    Tape,
     TapeSite,
     TVar,
     binarynode,
     constantnode,
     constantvar,
     dotnode,
+    isconstant,
     linearnode,
+    nnodes,
     noderef,
     pushnode,
     unarynode,
+    value,
 )
 
 __all__ = [
@@ -69,7 +82,9 @@ __all__ = [
     "ScaleReference",
     "ScaleSource",
     "SplitScale",
+    "SplitScales",
     "TVar",
+    "Tape",
     "TapeSite",
     "UnaryCurvature",
     "atom_slots",
@@ -92,18 +107,27 @@ __all__ = [
     "decided_zero",
     "declared_scale",
     "dotnode",
+    "guards_any_block",
     "has_exact_partials",
+    "isconstant",
     "linearnode",
+    "local_cover_slots",
     "magnitude",
     "magtype",
+    "natoms",
+    "nnodes",
     "noderef",
     "pushnode",
     "register",
+    "sensitivity_scales",
     "separation",
     "site_label",
     "site_values",
     "split_block",
     "split_ratio",
+    "split_scales",
+    "tape_function",
     "unarynode",
+    "value",
     "value_bounds_split",
 ]

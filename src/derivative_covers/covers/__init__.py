@@ -20,11 +20,13 @@ from ._hessian import (
 )
 from ._predicates import cover_excess, iscover
 from ._results import HessianCover
+from ._scales import SplitScales, local_cover_slots, split_scales
 from ._second_order import hessian, hessian_bound, hvp
 
 __all__ = [
     "HessianCover",
     "LocalCovers",
+    "SplitScales",
     "abs_forward",
     "abs_reverse",
     "cover_excess",
@@ -37,8 +39,10 @@ __all__ = [
     "hvp",
     "iscover",
     "jacobian",
+    "local_cover_slots",
     "local_covers",
     "natoms",
     "sensitivity_scales",
+    "split_scales",
     "tape_function",
 ]
