@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from ..sweeps import (
     slot_weights,
     tangents,
 )
-from ..tape import Tape
+from ..tape import NodeView, Tape
 from ._arguments import inputs_like, resolve, scalar_output
 from ._first_order import finite
 from ._results import HessianCover
@@ -284,30 +283,17 @@ def natoms(tape: Tape) -> int:
     return sum(step.natoms() for step in lower(tape).steps)
 
 
-class LocalCovers(Sequence[Any]):
+class LocalCovers(NodeView):
     """Slot weights of every node: a sequence by node id, built on demand."""
 
     def __init__(self, tape: Tape, program: Program, rho: list[Any]) -> None:
-        self._tape, self._program, self._rho = tape, program, rho
+        super().__init__(tape, self._weights)
+        self._program, self._rho = program, rho
 
-    def __len__(self) -> int:
-        return self._tape.nnodes
-
-    @overload
-    def __getitem__(self, k: int) -> Array | None: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[Array | None]: ...
-    def __getitem__(self, k: int | slice) -> Any:
-        if isinstance(k, slice):
-            return [self[j] for j in range(*k.indices(len(self)))]
-        n = self._tape.nnodes
-        if not -n <= k < n:
-            msg = f"node {k} is not on this tape of {n} nodes."
-            raise IndexError(msg)
-        k %= n
+    def _weights(self, tape: Tape, k: int) -> Array | None:
         at = len(self._program.below(k)) - 1
         rho = self._program.steps[at].rho_of(k, self._rho[at])
-        return None if rho is None else rho[: self._tape.parents[k].size]
+        return None if rho is None else rho[: tape.parents[k].size]
 
     def __repr__(self) -> str:
         return f"<local covers of {len(self)} nodes>"

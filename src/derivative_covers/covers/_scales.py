@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from ..elements import magnitude
 from ..local import ScaleSource, SplitScale, cover_slots
 from ..sweeps import check_tape, cover_state, lower
-from ..tape import Tape, TapeSite
+from ..tape import NodeView, Tape, TapeSite
 from ._arguments import inputs_like
 
 __all__ = ["SplitScales", "local_cover_slots", "split_scales"]
 
 
-class SplitScales(Sequence[SplitScale]):
+class SplitScales(NodeView):
     """One :class:`SplitScale` for every node of a tape, made when asked for.
 
     Attributes:
@@ -26,25 +26,11 @@ class SplitScales(Sequence[SplitScale]):
     """
 
     def __init__(self, tape: Tape, source: ScaleSource) -> None:
-        self._tape = tape
+        super().__init__(tape, self._scale)
         self.source = source
 
-    def __len__(self) -> int:
-        return self._tape.nnodes
-
-    @overload
-    def __getitem__(self, k: int) -> SplitScale: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[SplitScale]: ...
-    def __getitem__(self, k: int | slice) -> Any:
-        if isinstance(k, slice):
-            return [self[j] for j in range(*k.indices(len(self)))]
-        n = len(self)
-        if not -n <= k < n:
-            msg = f"node {k} is not on this tape of {n} nodes."
-            raise IndexError(msg)
-        node = k % n
-        return SplitScale(magnitude(self._tape.vals[node]), self.source.reference(node))
+    def _scale(self, tape: Tape, k: int) -> SplitScale:
+        return SplitScale(magnitude(tape.vals[k]), self.source.reference(k))
 
 
 def split_scales(w: Any, tape: Tape) -> SplitScales:

@@ -37,6 +37,7 @@ from ._site import TapeSite
 from ._tape import Tape
 from ._tarray import TArray
 from ._tvar import TVar
+from ._views import NodeView
 
 __all__ = [
     "Accumulate",
@@ -49,6 +50,7 @@ __all__ = [
     "Inputs",
     "Linear",
     "Node",
+    "NodeView",
     "Operand",
     "Run",
     "TArray",
