@@ -59,7 +59,8 @@ class Ridge(extend.Curvature):
         return bool(av)
 
     def bound_contribution(self, B, av, ps, utilde):
-        raise NotImplementedError
+        u = sum(abs(w) * utilde[int(p)] for w, p in zip(self.w, ps, strict=True))
+        B += av * np.outer(u, u)
 
     def curvature_apply(self, vbardot, ps, bk, dv):
         np.add.at(vbardot, ps, bk * self.w * (self.w @ dv[ps]))

@@ -10,7 +10,7 @@ from . import (
     _power,
     _trigonometric,
 )
-from ._registry import BY_OPCODE, add, by_name, by_ufunc, opcode, register
+from ._registry import BY_OPCODE, add, answers, by_name, by_ufunc, opcode, register
 from ._spec import Elemental, Rule
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Elemental",
     "Rule",
     "add",
+    "answers",
     "by_name",
     "by_ufunc",
     "opcode",

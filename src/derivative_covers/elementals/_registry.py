@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import OptionError, UnsupportedOperationError
 from ._spec import Elemental
 
-__all__ = ["BY_OPCODE", "add", "by_name", "by_ufunc", "opcode", "register"]
+__all__ = ["BY_OPCODE", "add", "answers", "by_name", "by_ufunc", "opcode", "register"]
 
 BY_OPCODE: list[Elemental] = []
 _BY_NAME: dict[str, int] = {}
@@ -99,6 +99,11 @@ def _check(elemental: Elemental) -> None:
             "needed for one differentiated operand, (d1, d2, c11, c12, c22) for two."
         )
         raise OptionError(msg)
+
+
+def answers(ufunc: str) -> bool:
+    """Whether some elemental answers to a ufunc, given by its name."""
+    return ufunc in _BY_UFUNC
 
 
 def opcode(elemental: Elemental) -> int:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputTypeError, ShapeError, UnsupportedOperationError
+from ._refusals import refuse_huge
 from ._storage import ArrayBase, fresh, from_ids
 from ._tape import Tape, refuse_two_tapes
-from ._tvar import TVar, refuse_huge
+from ._tvar import TVar
 
 __all__ = ["array_of", "as_operand", "tape_of"]
 

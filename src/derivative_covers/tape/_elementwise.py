@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..elementals import Elemental, by_name, by_ufunc
-from ..errors import NondifferentiableError, TapeError
+from ..errors import TapeError
 from ._blocks import Floats, Operand
 from ._convert import as_operand
+from ._refusals import is_foreign, refuse_nan, refuse_tie
 from ._storage import (
     ArrayBase,
     constant,
@@ -26,8 +27,6 @@ from ._tvar import (
     EQUALITY,
     TVar,
     apply_unary,
-    is_foreign,
-    refuse_nan,
     ufunc_name,
 )
 
@@ -291,12 +290,5 @@ def _refuse_undecided(x: Any, y: Any, sign: str, ties: Any) -> None:
     if tied.any():
         at = int(np.flatnonzero(tied)[0])
         tie = float(xs[at])
-        msg = (
-            f"entry {at} of the comparison ({sign}) is an exact tie at {tie!r}: a "
-            "branch boundary, where the program has no derivative. Evaluate at a "
-            "point off the tie."
-        )
         node = int(max(xi[at], yi[at]))
-        raise NondifferentiableError(
-            msg, elemental="comparison", node=node, values=(tie, tie)
-        )
+        refuse_tie(f"entry {at} of the comparison ({sign}), {tie!r}", node, (tie, tie))

@@ -12,10 +12,11 @@ from ._call import check_dtype
 from ._convert import as_operand
 from ._elementwise import binary, common_tape, compare, unary
 from ._hooks import array_layer
+from ._indexing import Flat, plain_index
 from ._storage import ArrayBase, fresh
 from ._tvar import TVar
 
-__all__ = ["TArray", "plain_index"]
+__all__ = ["TArray"]
 
 
 class TArray(ArrayBase):
@@ -452,30 +453,6 @@ class TArray(ArrayBase):
         return f"TArray({body}, dtype={self.v.dtype})"
 
 
-class Flat:
-    """The entries of an array in C order, as ``numpy.ndarray.flat`` gives them."""
-
-    __slots__ = ("_array",)
-
-    def __init__(self, array: TArray) -> None:
-        self._array = array
-
-    def __len__(self) -> int:
-        return int(self._array.v.size)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._array.ravel())
-
-    def __getitem__(self, key: Any) -> Any:
-        found = self._array.ravel()[plain_index(key)]
-        return found.copy() if isinstance(found, TArray) else found
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        array = self._array
-        picked = np.arange(array.size)[plain_index(key)]
-        array[np.unravel_index(picked, array.shape)] = value
-
-
 _new = object.__new__
 # Exponents with an elemental of their own: faster, and exact under scaling.
 _POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
@@ -505,18 +482,3 @@ _FUNCTION_METHODS = frozenset(
         "put",
     )
 )
-
-
-def plain_index(key: Any) -> Any:
-    """The index itself, refusing recorded variables in it."""
-    if isinstance(key, tuple):
-        return tuple(plain_index(k) for k in key)
-    if isinstance(key, (ArrayBase, TVar)):
-        if isinstance(key, ArrayBase) and key.is_constant:
-            return key.v.astype(np.intp) if (key.v == np.floor(key.v)).all() else key.v
-        msg = (
-            "a recorded variable was used as an index, which has no derivative; index "
-            "with derivative_covers.value(x) turned into an int."
-        )
-        raise UnsupportedOperationError(msg)
-    return key

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elementals import Elemental, by_name, by_ufunc, opcode
+from ..elementals import Elemental, answers, by_name, by_ufunc, opcode
 from ..errors import (
-    DomainError,
     InputTypeError,
-    NondifferentiableError,
     TapeError,
     UnsupportedOperationError,
 )
 from ._covervar import CoverVar
 from ._hooks import LAYERED, array_layer
+from ._refusals import is_foreign, refuse_huge, refuse_nan, refuse_tie
 from ._tape import Tape, refuse_two_tapes
 
 __all__ = [
@@ -26,10 +25,7 @@ __all__ = [
     "TVar",
     "apply_binary",
     "apply_unary",
-    "is_foreign",
     "new_tvar",
-    "refuse_huge",
-    "refuse_nan",
     "ufunc_name",
 ]
 
@@ -447,24 +443,6 @@ def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
         refuse_huge()
 
 
-def refuse_huge() -> NoReturn:
-    """Raise for an integer that no float can hold.
-
-    Raises:
-        InputTypeError: Always.
-    """
-    msg = (
-        "an integer beyond the largest floating-point number met a recorded variable; "
-        "scale the program so that its constants are finite floats."
-    )
-    raise InputTypeError(msg) from None
-
-
-def is_foreign(x: Any) -> bool:
-    """Whether ``x`` is of a kind that equals no number: None, text, a type."""
-    return x is None or isinstance(x, (str, type))
-
-
 def _compare(x: Any, y: Any, sign: str) -> Any:
     xt, yt = x.__class__ is TVar, y.__class__ is TVar
     if not (xt or _is_number(x)) or not (yt or _is_number(y)):
@@ -481,15 +459,8 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     if xv == yv:
         guard = sign in EQUALITY and not (x_var and y_var)
         if (x_var or y_var) and not same and not guard:
-            msg = (
-                f"{xv!r} {sign} {yv!r}: a comparison at an exact tie is a branch "
-                "boundary, where the program has no derivative. Evaluate at a point "
-                "off the tie."
-            )
             node = x.i if x_var else y.i
-            raise NondifferentiableError(
-                msg, elemental="comparison", node=node, values=(xv, yv)
-            )
+            refuse_tie(f"{xv!r} {sign} {yv!r}", node, (xv, yv))
     elif ((x_var and xv != xv) or (y_var and yv != yv)) and not (
         same and sign in EQUALITY  # x != x asks for NaN
     ):
@@ -506,82 +477,13 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     return bool(xv == yv) if sign == "==" else bool(xv != yv)
 
 
-def refuse_nan(what: str, node: int, values: tuple[Any, Any]) -> NoReturn:
-    """Raise for a comparison of a recorded NaN.
-
-    Raises:
-        DomainError: Always.
-    """
-    msg = (
-        f"{what}: a recorded value is NaN, so an operation before the comparison left "
-        "its domain, and NaN would choose the branch. Evaluate at another point, or "
-        "ask np.isnan first."
-    )
-    raise DomainError(msg, elemental="comparison", node=node, values=values)
-
-
-_METHODS = frozenset(
-    (
-        "sqrt",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "cbrt",
-        "square",
-        "reciprocal",
-        "absolute",
-        "sign",
-        "floor",
-        "ceil",
-        "trunc",
-        "rint",
-        "deg2rad",
-        "rad2deg",
-        "radians",
-        "degrees",
-        "negative",
-        "positive",
-        "fabs",
-    )
-)
-_METHODS2 = frozenset(
-    (
-        "arctan2",
-        "hypot",
-        "logaddexp",
-        "logaddexp2",
-        "maximum",
-        "minimum",
-        "fmax",
-        "fmin",
-        "copysign",
-        "fmod",
-        "heaviside",
-    )
-)
-
-
 def _method(x: TVar, name: str) -> Any:
-    if name in _METHODS:
-        return lambda: apply_unary(getattr(np, name), x)
-    if name in _METHODS2:
-        return lambda y: apply_binary(getattr(np, name), x, y)
+    """What a ufunc is called as on the entries of an object array: ``x.sin()``, ..."""
+    ufunc = getattr(np, name, None)
+    if isinstance(ufunc, np.ufunc) and answers(name):
+        if ufunc.nin == 1:
+            return lambda: apply_unary(ufunc, x)
+        return lambda y: apply_binary(ufunc, x, y)
     raise AttributeError(f"a recorded variable has no attribute {name!r}")  # noqa: EM102
 
 
