@@ -17,6 +17,7 @@ from ..errors import (
     ShapeError,
     TapeError,
 )
+from ._active import recording
 from ._convert import array_of
 from ._storage import ArrayBase, fresh
 from ._tape import Tape
@@ -76,7 +77,7 @@ def record(f: Any, x0: Any) -> tuple[Tape, Any]:
     else:
         x = TVar(tape, 0)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), recording(tape):
             result = f(x)
         out = _outputs(tape, result)
     except RecursionError as error:
