@@ -71,6 +71,13 @@ ELEMENTALS = (
         "marks a value taken where a selection met a tie",
     ),
     Elemental(
+        "detach",
+        1,
+        lambda xp, x: xp.positive(x),
+        Rule(lambda xp, x, v: (0.0, 0.0)),
+        "marks a value through which no derivative is to flow",
+    ),
+    Elemental(
         "add",
         2,
         lambda xp, x, y: xp.add(x, y),

@@ -97,7 +97,7 @@ ELEMENTALS = (
         lambda xp, x: xp.exp2(x),
         Rule(_exp2),
         "DLMF 4.7(ii)",
-        ("exp2",),
+        ("exp2", "special.exp2"),
     ),
     Elemental(
         "expm1",
@@ -105,7 +105,7 @@ ELEMENTALS = (
         lambda xp, x: xp.expm1(x),
         Rule(_expm1),
         "DLMF 4.7(ii)",
-        ("expm1",),
+        ("expm1", "special.expm1"),
     ),
     Elemental(
         "log",
@@ -137,7 +137,7 @@ ELEMENTALS = (
         lambda xp, x: xp.log1p(x),
         Rule(_log1p, lambda xp, x: x > -1.0),
         "DLMF 4.7(i)",
-        ("log1p",),
+        ("log1p", "special.log1p"),
     ),
     Elemental(
         "logaddexp",

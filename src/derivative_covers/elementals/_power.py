@@ -26,6 +26,11 @@ def _sqrt(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     return d, (-0.5 * d) / x
 
 
+def _norm(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    d, c = _sqrt(xp, x, v)
+    return xp.where(v == 0.0, 0.0, d), xp.where(v == 0.0, 0.0, c)
+
+
 def _cbrt(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     d = (1.0 / 3.0) / (v * v)
     return d, (d * (-2.0 / 3.0)) / x
@@ -33,11 +38,13 @@ def _cbrt(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
 
 def _hypot(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, ...]:
     swapped, large, small, t = larger_first(xp, x, y)
-    small_by_square, _ = quotients(xp, small, large, t)
+    origin = large == 0.0  # a kink, where all partials are taken as 0
+    t = xp.where(origin, 0.0, t)
+    small_by_square, _ = quotients(xp, small, xp.where(origin, 1.0, large), t)
     g = 1.0 / (1.0 + t * t)
     root = xp.sqrt(g)
     cube = g * root
-    sign, size = xp.sign(large), xp.abs(large)
+    sign, size = xp.sign(large), xp.where(origin, inf, xp.abs(large))
     d_large, d_small = sign * root, sign * t * root
     # The quotient t carries full precision, and its square too, unless it is minute.
     plain = xp.abs(t) > 1e-15
@@ -182,18 +189,29 @@ ELEMENTALS = (
         ("sqrt",),
     ),
     Elemental(
+        "norm",
+        1,
+        lambda xp, x: xp.sqrt(x),
+        Rule(_norm, lambda xp, x: x >= 0.0, lambda xp, x: x == 0.0),
+        "the root of a sum of squares, whose derivatives are taken as 0 at 0",
+    ),
+    Elemental(
         "cbrt",
         1,
         lambda xp, x: xp.cbrt(x),
         Rule(_cbrt, lambda xp, x: xp.abs(x) > 0.0),
         CALCULUS,
-        ("cbrt",),
+        ("cbrt", "special.cbrt"),
     ),
     Elemental(
         "hypot",
         2,
         lambda xp, x, y: xp.hypot(x, y),
-        Rule(_hypot, lambda xp, x, y: xp.maximum(xp.abs(x), xp.abs(y)) > 0.0),
+        Rule(
+            _hypot,
+            lambda xp, x, y: xp.maximum(xp.abs(x), xp.abs(y)) >= 0.0,
+            lambda xp, x, y: (x == 0.0) & (y == 0.0),
+        ),
         CALCULUS,
         ("hypot",),
     ),

@@ -73,7 +73,8 @@ def _check(elemental: Elemental) -> None:
         raise OptionError(msg)
     for name in elemental.ufuncs:
         if not (
-            name.startswith("special.") or isinstance(getattr(np, name, None), np.ufunc)
+            name.startswith("special.")
+            or isinstance(getattr(np, name.partition("[")[0], None), np.ufunc)
         ):
             msg = (
                 f"{name!r} is no NumPy ufunc; name one, or write 'special.{name}' for a "

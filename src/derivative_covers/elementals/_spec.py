@@ -45,7 +45,8 @@ class Elemental:
             None derives them from ``rule``.
         second: The same with the roles exchanged.
         ufuncs: Names of the NumPy ufuncs it answers to; those of ``scipy.special`` are
-            written ``"special.erf"``.
+            written ``"special.erf"``, an output of one with several
+            ``"special.sici[0]"``.
         source: Where the formulas come from.
     """
 
