@@ -7,6 +7,8 @@ catch. A message says what came, what was needed and what to do.
 from __future__ import annotations
 
 __all__ = [
+    "CheckError",
+    "ConformanceError",
     "ConstantProgramError",
     "CoverError",
     "DerivativeError",
@@ -97,6 +99,25 @@ class RecursionDepthError(DerivativeError, RecursionError):
 
 class CoverError(DerivativeError, ArithmeticError):
     """A computed cover failed its own check; please report it as a bug."""
+
+
+class CheckError(DerivativeError, AssertionError):
+    """Derivatives of a program contradict differences of its values; see :func:`check`."""
+
+
+class ConformanceError(DerivativeError, AssertionError):
+    """An extension does not keep its contract; see ``derivative_covers.testing``.
+
+    Attributes:
+        faults: Every fault that was found, one sentence each.
+    """
+
+    faults: tuple[str, ...]
+
+    def __init__(self, message: str, faults: tuple[str, ...] = ()) -> None:
+        """Keep the faults beside the message."""
+        super().__init__(message)
+        self.faults = faults
 
 
 class UndecidedError(DerivativeError, ValueError):

@@ -13,8 +13,10 @@ from derivative_covers.elements._contract import (
     separation,
 )
 from derivative_covers.elements._convert import as_element, element_type
+from derivative_covers.elements._upward import Upward
 
 __all__ = [
+    "Upward",
     "as_element",
     "boundtype",
     "decided_one",

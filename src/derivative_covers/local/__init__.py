@@ -5,6 +5,7 @@ from __future__ import annotations
 from derivative_covers.local._block import split_block, split_limit
 from derivative_covers.local._checks import check_finite_partials
 from derivative_covers.local._curvature import Curvature
+from derivative_covers.local._declared import DeclaredCurvature
 from derivative_covers.local._forms import (
     BinaryCurvature,
     DenseCurvature,
@@ -35,6 +36,7 @@ from derivative_covers.local._site import (
     site_label,
     site_values,
 )
+from derivative_covers.local._slots import SlotScales
 from derivative_covers.local._split import (
     balanced_split,
     declared_pair,
@@ -46,12 +48,14 @@ __all__ = [
     "BinaryCurvature",
     "CoverSite",
     "Curvature",
+    "DeclaredCurvature",
     "DeferredScale",
     "DenseCurvature",
     "NoCurvature",
     "PairedCurvature",
     "ScaleReference",
     "ScaleSource",
+    "SlotScales",
     "SplitScale",
     "UnaryCurvature",
     "atom_slots",
