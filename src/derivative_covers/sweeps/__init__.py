@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ._check import check_outputs, not_finite, reached
+from ._check import check_outputs, kinks_below, not_finite, reached
 from ._entrywise import Pair
 from ._explicit import Explicit
 from ._lower import Program, check_tape, lower
+from ._outputs import output_groups, output_quadrature
 from ._passes import (
     adjoints,
     any_asks,
@@ -36,9 +37,12 @@ __all__ = [
     "cover_pass",
     "cover_state",
     "hybrid_channels",
+    "kinks_below",
     "liveness",
     "lower",
     "not_finite",
+    "output_groups",
+    "output_quadrature",
     "quadrature_rows",
     "reached",
     "refuse_inexact",

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DomainError
-from ..tape import Tape, describe, reason
+from ..tape import Kink, Tape, describe, kink_marks, noted, reason
 from ._lower import Program, lower
 from .kernels._jit import charge
 
-__all__ = ["check_outputs", "not_finite", "reached"]
+__all__ = ["check_outputs", "kinks_below", "not_finite", "reached"]
 
 
 def reached(program: Program, n: int, outs: Any, mode: int) -> NDArray[np.uint8]:
@@ -49,6 +49,26 @@ def check_outputs(tape: Tape, outs: Any) -> Program:
     if not finite:
         raise _infinite(tape, mark)
     return program
+
+
+def kinks_below(tape: Tape, outs: Any) -> tuple[Kink, ...]:
+    """Kinks at which a branch was taken: those outputs depend on, and all comparisons."""
+    if not tape.branch:
+        return ()
+    at = tape.cache.get("kinks")
+    if at is None:
+        found = [(block.start, kink_marks(tape, block)) for block in tape.blocks]
+        ids = [s + np.flatnonzero(bad) for s, bad in found if bad is not None]
+        at = np.concatenate([*ids, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        tape.cache["kinks"] = at
+    if at.size:
+        mark = reached(lower(tape), tape.nnodes, np.ravel(outs), 1)
+        at = at[mark[at] != 0]
+    here = []
+    for k in at.tolist():
+        name, _, operands = describe(tape, k)
+        here.append(Kink(k, name, operands))
+    return tuple(sorted([*here, *noted(tape)], key=lambda kink: kink.node))
 
 
 def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:

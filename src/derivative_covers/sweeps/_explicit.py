@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DerivativeError
-from ..local import NoCurvature, ScaleSource, SplitScale
+from ..local import NoCurvature, ScaleSource, SlotScales
 from ..tape import Tape, TapeSite
 from ._step import Array, CoverState, Expanded, Step
 
@@ -59,10 +59,7 @@ class Explicit(Step):
         if av == 0 or not self.curved:
             return None
         values = np.abs(self.tape.vals[self.parents])
-        sl = [
-            SplitScale(value, state.source.reference(int(p)))
-            for value, p in zip(values, self.parents, strict=True)
-        ]
+        sl = SlotScales(values, self.parents, state.source)
         found: list[Any] = []
         site = TapeSite(self.tape, self.start)
         if not self.curvature.cover_slots_into(

@@ -19,7 +19,7 @@ from ..tape import Tape
 from ._entrywise import Line, Pair
 from ._explicit import Explicit
 from ._step import Leaves, Step
-from ._wide import Dot, Linear
+from ._wide import Centred, Dot, Linear
 from .kernels._jit import charge
 
 __all__ = ["Program", "check_tape", "lower"]
@@ -97,7 +97,7 @@ def _lower(tape: Tape) -> Program:
         steps.append(_step(tape, block))
     if small:
         steps.append(_gathered(tape, small))
-    return Program(steps, marks)
+    return Program(steps, tp.spread(tape, marks) if marks else marks)
 
 
 def _is_small(block: tp.Block) -> bool:
@@ -129,7 +129,8 @@ def _step(tape: Tape, block: tp.Block) -> Step:
         xid, xv, xo = _values(tape, block.x)
         yid, yv, yo = _values(tape, block.y)
         x, y = _walk(xid, block.x), _walk(yid, block.y)
-        return Dot(shape, x, y, (xv, xo, yv, yo), block.merge)
+        step = Centred if block.centred else Dot
+        return step(shape, x, y, (xv, xo, yv, yo), block.merge)
     if isinstance(block, tp.Node):
         return Explicit(tape, start, block.parents, block.d, block.curvature)
     return _pair(tape, block)

@@ -36,11 +36,21 @@ def adjoints(
 ) -> Array:
     """Adjoints of all nodes for weighted outputs: one reverse sweep."""
     charge(tape.nnodes)
-    v = np.zeros(tape.nnodes, dtype=tape.dtype)
-    np.add.at(v, outs, seeds)
+    v = _seeded(tape, outs, seeds)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(int(np.max(outs)))):
             step.adjoint(v, absolute)
+    return v
+
+
+def _seeded(tape: Tape, outs: Any, seeds: Any) -> Array:
+    """Zeros but for the outputs; one that occurs several times has all its seeds."""
+    v = np.zeros(tape.nnodes, dtype=tape.dtype)
+    ids = np.ravel(outs)
+    if (ids[1:] > ids[:-1]).all():  # an output an entry, which is faster
+        v[ids] = np.ravel(seeds)
+    else:
+        np.add.at(v, outs, seeds)
     return v
 
 
@@ -127,9 +137,8 @@ def cover_pass(
 ) -> tuple[Array, Array]:
     """Adjoints and sum merge ``g`` of all nodes in one reverse sweep."""
     charge(2 * tape.nnodes)
-    adj = np.zeros(tape.nnodes, dtype=tape.dtype)
+    adj = _seeded(tape, out, seeds)
     g = np.zeros(tape.nnodes, dtype=tape.dtype)
-    np.add.at(adj, out, seeds)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(int(np.max(out)))):
             status, left = step.cover(adj, g, state, step.stop - step.start)

@@ -32,7 +32,7 @@ from ._passes import adjoints, tangents
 from ._step import Step
 from .kernels import rows as kernels
 
-__all__ = ["hybrid_channels", "quadrature_rows"]
+__all__ = ["atom_groups", "hybrid_channels", "quadrature_of", "quadrature_rows"]
 
 CAP = 48  # entries of a row without a basis, at most
 BESIDE = 8  # entries beside a basis, at most: running sums have one basis after another
@@ -94,6 +94,20 @@ class _Rows:
         found[self.cols[where]] += self.vals[where]
         return found
 
+    def atom(self, ids: Array, r: Array, basis: Basis) -> Array:
+        """``sum_i r_i |row of ids_i|`` of one atom with many slots."""
+        u = np.zeros_like(self.acc)
+        ids, r = ids[r != 0], r[r != 0]
+        short = self.base[ids] == 0
+        count = self.count[ids[short]]
+        skipped = self.at[ids[short]] - (np.cumsum(count) - count)
+        held = np.repeat(skipped, count) + np.arange(count.sum())
+        weights = np.repeat(r[short], count)
+        np.add.at(u, self.cols[held], weights * np.abs(self.vals[held]))
+        for p, weight in zip(ids[~short].tolist(), r[~short], strict=True):
+            u += weight * np.abs(self.gradient(p, basis))
+        return u
+
     def short(self, a: Atoms, h2: Array, inverse: Array) -> Array:
         """Add the squares of the atoms without a basis; which others there are."""
         left = np.zeros(a.pa.size, dtype=np.uint8)
@@ -142,14 +156,21 @@ def _scaled(r: Array, coef: Array) -> tuple[Array, Any]:
 def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
     """Quadrature merge of all atoms, over exact intermediate gradients."""
     with np.errstate(all="ignore"):
-        return _quadrature(program, tape, rho, out)
+        reference = references(sum_merge(program, tape, rho, out))
+        atoms = small_atoms(program, rho, out)
+        extra = explicit_atoms(program, rho, out)
+        return quadrature_of(program, tape, atoms, extra, reference)
 
 
-def _quadrature(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
-    reference = references(sum_merge(program, tape, rho, out))
+def quadrature_of(
+    program: Program,
+    tape: Tape,
+    atoms: list[Atoms],
+    extra: list[tuple[int, Array, Array]],
+    reference: Array,
+) -> Array:
+    """Quadrature merge of given atoms; squares are taken over ``reference``."""
     inverse = 1 / reference
-    atoms = small_atoms(program, rho, out)
-    extra = explicit_atoms(program, rho, out)
     store = _Rows(program, tape, needed(program, tape, atoms, extra))
     h2 = np.zeros(tape.ninputs)
     left = Atoms.joined([a.pick(store.short(a, h2, inverse)) for a in atoms])
@@ -168,11 +189,7 @@ def _quadrature(program: Program, tape: Tape, rho: list[Any], out: int) -> Array
         pending.append((np.array([left.pa, left.pb]).T, np.array([left.r1, left.r2]).T))
     if len(extra) <= tape.ninputs:
         for _, ids, r in extra:
-            u = np.zeros(tape.ninputs, dtype=tape.dtype)
-            for p, weight in zip(ids, r, strict=True):
-                if weight != 0:
-                    u += weight * np.abs(store.gradient(int(p), basis))
-            u *= inverse
+            u = store.atom(ids, r, basis) * inverse
             h2 += u * u
     else:
         for width in {ids.size for _, ids, _ in extra}:
@@ -231,7 +248,7 @@ def hybrid_channels(
     atoms = small_atoms(program, rho, out)
     extra = explicit_atoms(program, rho, out)
     with np.errstate(all="ignore"):
-        groups, wide = _groups(program, tape, atoms, extra, ngroups)
+        groups, wide = atom_groups(program, tape, atoms, extra, ngroups)
         reference = references(sum_merge(program, tape, rho, out))
         inverse = 1 / reference
         h2 = np.zeros(tape.ninputs, dtype=tape.dtype)
@@ -241,7 +258,7 @@ def hybrid_channels(
         return np.sqrt(h2) * reference
 
 
-def _groups(
+def atom_groups(
     program: Program,
     tape: Tape,
     atoms: list[Atoms],

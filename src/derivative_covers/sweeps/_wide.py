@@ -11,7 +11,7 @@ import numpy as np
 from ._step import CHUNK, Array, CoverState, Expanded, Shape, Step, Walk
 from .kernels import pair, wide
 
-__all__ = ["Dot", "Linear"]
+__all__ = ["Centred", "Dot", "Linear"]
 
 
 class Linear(Step):
@@ -77,6 +77,7 @@ class Dot(Step):
 
     curved = True
     cross = True
+    centred = False
 
     def __init__(self, shape: Shape, x: Walk, y: Walk, held: Any, merge: bool) -> None:
         self.args = (shape, x, y, held)
@@ -95,14 +96,14 @@ class Dot(Step):
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        wide.dot_second(b, vbar, dot, *self.args, absolute)
+        wide.dot_second(b, vbar, dot, *self.args, self.centred, absolute)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep."""
         found: tuple[int, int] = wide.dot_cover(
-            adj, g, last, *self.args, self.merge, state.options
+            adj, g, last, *self.args, self.merge, self.centred, state.options
         )
         return found
 
@@ -117,7 +118,7 @@ class Dot(Step):
 
     def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
         """One channel."""
-        wide.dot_inject(g, *self.args, self.merge, *rho, group, want)
+        wide.dot_inject(g, *self.args, self.merge, self.centred, *rho, group, want)
 
     def asks(self, ratio: Any) -> bool:
         """Scan for unusable value pairs."""
@@ -165,6 +166,40 @@ class Dot(Step):
             ptr = np.arange(hi - lo + 1) * (2 * nk)
             d = np.stack([b, a], axis=1)
             yield self.start + lo, ptr, ids.reshape(-1), d.reshape(-1)
+
+
+class Centred(Dot):
+    """Products of deviations: all first partials are zero."""
+
+    __slots__ = ()
+
+    centred = True
+
+    def adjoint(self, v: Array, absolute: bool) -> None:
+        """Nothing is passed on."""
+
+    def tangent(self, s: Array, absolute: bool) -> None:
+        """The tangents are zero."""
+        s[self.start : self.stop] = 0
+
+    def has_zero(self) -> bool:
+        """All are."""
+        return True
+
+    def alive(self, live: Array) -> None:
+        """The nodes are dead."""
+        live[self.start : self.stop] = 0
+
+    def reach(self, mark: Array, mode: int) -> None:
+        """Dependence through the second partials only."""
+        if mode > 0:
+            wide.dot_reach(mark, *self.args, mode)
+
+    def expanded(self) -> Iterator[Expanded]:
+        """No slot counts."""
+        none = np.empty(0, dtype=np.int64)
+        ptr = np.zeros(self.stop - self.start + 1, dtype=np.int64)
+        yield self.start, ptr, none, self.args[3][0][:0]
 
 
 def _chunks(shape: Shape, slots: int) -> Iterator[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _functions as _functions
+from ._blackbox import BlackBox, MatrixCurvature, blackbox
 from ._blocks import (
     Accumulate,
     Binary,
@@ -17,7 +18,8 @@ from ._blocks import (
     Run,
     Unary,
 )
-from ._covervar import CoverVar
+from ._covervar import CoverVar, Recorder
+from ._detach import stop_gradient, value
 from ._explicit import (
     binarynode,
     constantnode,
@@ -29,11 +31,16 @@ from ._explicit import (
     noderef,
     pushnode,
     unarynode,
-    value,
 )
-from ._partials import columns, describe, marks, reason
-from ._record import input_array, record
+from ._generic import applies
+from ._generic import apply as apply_each
+from ._kinks import Kink, noted
+from ._partials import columns, describe, kink_marks, marks, reason
+from ._record import record
 from ._site import TapeSite
+from ._spread import spread
+from ._structure import Structure, input_array, map_leaves
+from ._structure import plan as input_plan
 from ._tape import Tape
 from ._tarray import TArray
 from ._tvar import TVar
@@ -42,37 +49,51 @@ from ._views import NodeView
 __all__ = [
     "Accumulate",
     "Binary",
+    "BlackBox",
     "Block",
     "Constants",
     "CoverVar",
     "Dot",
     "Fixed",
     "Inputs",
+    "Kink",
     "Linear",
+    "MatrixCurvature",
     "Node",
     "NodeView",
     "Operand",
+    "Recorder",
     "Run",
+    "Structure",
     "TArray",
     "TVar",
     "Tape",
     "TapeSite",
     "Unary",
+    "applies",
+    "apply_each",
     "binarynode",
+    "blackbox",
     "columns",
     "constantnode",
     "constantvar",
     "describe",
     "dotnode",
     "input_array",
+    "input_plan",
     "isconstant",
+    "kink_marks",
     "linearnode",
+    "map_leaves",
     "marks",
     "nnodes",
     "noderef",
+    "noted",
     "pushnode",
     "reason",
     "record",
+    "spread",
+    "stop_gradient",
     "unarynode",
     "value",
 ]

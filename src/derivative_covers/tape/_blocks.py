@@ -165,13 +165,17 @@ class Linear(Block):
 class Dot(Block):
     """Inner products ``y[o] = sum_k x[o, k] y[o, k]`` of recorded entries.
 
-    ``merge`` says whether a pair whose two slots share their parent is a square.
+    ``merge`` says whether a pair whose two slots share their parent is a square. A
+    ``centred`` block sums products of the operands' deviations from their recorded
+    values: values and first partials are zero, curvature is that of the product. It is
+    the second-order remainder of a function whose linear part stands on other nodes.
     """
 
     shape: tuple[int, int, int, int]
     x: Operand
     y: Operand
     merge: bool = True
+    centred: bool = False
 
     @property
     def nbytes(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputTypeError, ShapeError, UnsupportedOperationError
+from ._active import active
 from ._refusals import refuse_huge
 from ._storage import ArrayBase, fresh, from_ids
 from ._tape import Tape, refuse_two_tapes
@@ -18,19 +19,30 @@ _LARGEST = int(np.finfo(np.float64).max)
 
 
 def tape_of(*things: Any) -> Tape | None:
-    """The tape of the first recorded variable found, lists and object arrays included."""
+    """The tape of the first recorded variable found, lists and object arrays included.
+
+    Constant arrays alone belong to the recording in progress, if any.
+    """
+    constants: list[Any] = []
+    found = _search(things, constants)
+    return active() if found is None and constants else found
+
+
+def _search(things: Any, constants: list[Any]) -> Tape | None:
     for x in things:
-        if isinstance(x, (ArrayBase, TVar)):
-            if x.tape is not None:
-                return x.tape
+        found: Tape | None = None
+        if isinstance(x, TVar):
+            found = x.tape
+        elif isinstance(x, ArrayBase):
+            found = x.s.tape
+            if found is None:
+                constants.append(x)
         elif isinstance(x, (list, tuple)):
-            found = tape_of(*x)
-            if found is not None:
-                return found
+            found = _search(x, constants)
         elif isinstance(x, np.ndarray) and x.dtype == object:
-            found = tape_of(*x.ravel().tolist())
-            if found is not None:
-                return found
+            found = _search(x.ravel().tolist(), constants)
+        if found is not None:
+            return found
     return None
 
 
@@ -112,7 +124,7 @@ def array_of(tape: Tape, x: Any) -> Any:
         msg = f"a list of entries of different shapes {sorted(shapes)} is no array."
         raise ShapeError(msg)
     for p in parts:
-        if p.s.tape is not tape:
+        if p.s.tape is not None and p.s.tape is not tape:
             refuse_two_tapes()
     inner = shapes.pop() if shapes else ()
     v = np.array([p.v for p in parts], dtype=tape.dtype).reshape(shape + inner)
@@ -131,8 +143,8 @@ def _line(tape: Tape, x: list[Any] | tuple[Any, ...]) -> Any:
                 refuse_two_tapes()
             values.append(e.v)
             ids.append(e.i)
-        elif kind is float or kind is int:
-            values.append(e if kind is float else as_operand(e))
+        elif kind is float or kind is int or kind is np.float64:
+            values.append(as_operand(e) if kind is int else e)
             ids.append(-1)
         else:
             return None

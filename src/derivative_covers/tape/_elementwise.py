@@ -8,8 +8,10 @@ import numpy as np
 
 from ..elementals import Elemental, by_name, by_ufunc
 from ..errors import TapeError
+from ._active import active
 from ._blocks import Floats, Operand
 from ._convert import as_operand
+from ._kinks import detached, note
 from ._refusals import is_foreign, refuse_nan, refuse_tie
 from ._storage import (
     ArrayBase,
@@ -17,6 +19,7 @@ from ._storage import (
     entrywise,
     fresh,
     from_ids,
+    held,
     memory_order,
     scalar,
     scalar_or_array,
@@ -41,18 +44,28 @@ def common_tape(*operands: Any) -> Tape:
     """
     found: Tape | None = None
     for x in operands:
-        tape = x.tape if isinstance(x, (ArrayBase, TVar)) else None
+        tape = _tape_behind(x)
         if tape is None or tape is found:
             continue
         if found is not None:
             refuse_two_tapes()
         found = tape
     if found is None:
+        found = active()
+    if found is None:
         msg = "no recorded variable among the operands; this is a bug of the package."
         raise TapeError(msg)
     if found.finished:
         found.put(())
     return found
+
+
+def _tape_behind(x: Any) -> Tape | None:
+    """The tape that holds an operand's nodes; constants have none."""
+    if isinstance(x, ArrayBase):
+        found: Tape | None = x.s.tape
+        return found
+    return x.tape if isinstance(x, TVar) else None
 
 
 _FOUND: dict[Any, Elemental] = {}
@@ -76,10 +89,12 @@ def unary(what: Any, x: ArrayBase, value: Floats | None = None) -> Any:
     op = _elemental(what)
     v = x.v
     r = _value(what, op, v) if value is None else value
+    if x.s.tape is None:
+        return held(np.array(r, order="K")) if r is v else held(r)
     tape = common_tape(x)
     if r.base is not None or r is v:
         r = r.copy(order="K")
-    if not r.size or x.is_constant:
+    if not r.size:
         return constant(tape, r)
     if x.s.ids is not None and x.has_constants():
         return _unary_mixed(tape, op, x, r)
@@ -90,8 +105,9 @@ def unary(what: Any, x: ArrayBase, value: Floats | None = None) -> Any:
 
 
 def root(x: Any) -> Any:
-    """Square root of a recorded array or scalar."""
-    return apply_unary(np.sqrt, x) if isinstance(x, TVar) else unary(np.sqrt, x)
+    """Root of a sum of squares; its derivatives are 0 at 0 on a tape that takes branches."""
+    what = "norm" if x.tape is not None and x.tape.branch else np.sqrt
+    return apply_unary(what, x) if isinstance(x, TVar) else unary(what, x)
 
 
 def _unary_mixed(tape: Tape, op: Elemental, x: ArrayBase, r: Floats) -> Any:
@@ -128,7 +144,8 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
     y = as_operand(y, x)
     xv, yv = _values(x), _values(y)
     if not (_recorded(x) or _recorded(y)):
-        return _value(what, op, xv, yv)
+        r = _value(what, op, xv, yv) if value is None else value
+        return held(r) if isinstance(x, ArrayBase) or isinstance(y, ArrayBase) else r
     tape = common_tape(x, y)
     if tape.dtype == np.float32:
         xv, yv = _cast(xv, tape.dtype), _cast(yv, tape.dtype)
@@ -207,13 +224,10 @@ def _cast(v: Any, dtype: Any) -> Any:
 
 
 def _recorded(x: Any) -> bool:
-    return isinstance(x, (ArrayBase, TVar)) and x.tape is not None
+    return _tape_behind(x) is not None
 
 
-def _is_live(x: Any) -> bool:
-    if isinstance(x, TVar):
-        return x.tape is not None
-    return isinstance(x, ArrayBase) and not x.is_constant
+_is_live = _recorded
 
 
 def _mixed(x: Any) -> bool:
@@ -253,7 +267,8 @@ def compare(x: Any, y: Any, sign: str) -> Any:
 
     Raises:
         NondifferentiableError: Where two entries tie exactly and the comparison is not
-            of a node with itself (equality with a constant is a guard, never a kink).
+            of a node with itself (equality with a constant is a guard, never a kink),
+            unless the tape takes branches.
         DomainError: Where a recorded entry is NaN, unless a node is asked whether it
             equals itself.
     """
@@ -269,11 +284,12 @@ def compare(x: Any, y: Any, sign: str) -> Any:
     r = _UFUNC[sign](xv, yv)
     ties = np.equal(xv, yv)
     if ties.any() or any(_is_live(e) and np.isnan(e.v).any() for e in (x, y)):
-        _refuse_undecided(x, y, sign, ties)
+        _settle(x, y, sign, ties)
     return r
 
 
-def _refuse_undecided(x: Any, y: Any, sign: str, ties: Any) -> None:
+def _settle(x: Any, y: Any, sign: str, ties: Any) -> None:
+    """Refuse what is undecided, or note the ties of a tape that takes branches."""
     like = np.empty(np.shape(ties))
     xs, ys = (np.broadcast_to(_values(e), like.shape).ravel() for e in (x, y))
     xi, yi = _flat_ids(x, like), _flat_ids(y, like)
@@ -287,7 +303,13 @@ def _refuse_undecided(x: Any, y: Any, sign: str, ties: Any) -> None:
         node = int(xi[at] if np.isnan(xs[at]) and xi[at] >= 0 else yi[at])
         values = (float(xs[at]), float(ys[at]))
         refuse_nan(f"entry {at} of the comparison ({sign})", node, values)
-    if tied.any():
+    tape = None if not tied.any() else common_tape(x, y)
+    if tape is not None and tape.detached:
+        tied &= ~(detached(tape, xi) & detached(tape, yi))
+    if tape is not None and tape.branch:
+        if tied.any():
+            note(tape, sign, np.maximum(xi, yi)[tied], xs[tied], ys[tied])
+    elif tied.any():
         at = int(np.flatnonzero(tied)[0])
         tie = float(xs[at])
         node = int(max(xi[at], yi[at]))

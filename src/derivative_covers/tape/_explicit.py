@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..errors import InputTypeError, ShapeError, TapeError
 from ..local import BinaryCurvature, Curvature, NoCurvature, UnaryCurvature
 from ._blocks import Operand
 from ._convert import tape_of
+from ._covervar import CoverVar, Recorder
 from ._storage import ArrayBase
 from ._tape import Tape
 from ._tvar import TVar, new_tvar
@@ -27,8 +28,9 @@ __all__ = [
     "noderef",
     "pushnode",
     "unarynode",
-    "value",
 ]
+
+_V = TypeVar("_V", bound=CoverVar)
 
 
 def nnodes(tape: Tape) -> int:
@@ -48,31 +50,6 @@ def nnodes(tape: Tape) -> int:
     return tape.nnodes
 
 
-def value(x: Any) -> Any:
-    """The bare number behind a variable, or ``x`` itself for anything else.
-
-    Args:
-        x: A recorded scalar or array (also in lists), or a plain number.
-
-    Returns:
-        A number or an array of numbers, detached from the recording.
-
-    Example:
-        >>> from derivative_covers import TVar, value
-        >>> value(TVar(2.5)), value(1.0)
-        (2.5, 1.0)
-    """
-    if isinstance(x, TVar):
-        return x.v
-    if isinstance(x, ArrayBase):
-        return x.v.copy()
-    if isinstance(x, (list, tuple)):
-        return type(x)(value(e) for e in x)
-    if isinstance(x, np.ndarray) and x.dtype == object:
-        return np.array([value(e) for e in x.ravel()]).reshape(x.shape)
-    return x
-
-
 def isconstant(x: Any) -> bool:
     """Whether a variable has a value but no node behind it.
 
@@ -87,14 +64,14 @@ def isconstant(x: Any) -> bool:
         >>> isconstant(TVar(1.0))
         True
     """
-    if isinstance(x, TVar):
-        return x.tape is None
+    if isinstance(x, CoverVar):
+        return bool(x.is_constant)
     if isinstance(x, ArrayBase):
         return bool((x.node_ids() < 0).all())
     return True
 
 
-def constantvar(V: type[TVar], c: Any) -> TVar:
+def constantvar(V: type[_V], c: Any) -> _V:
     """The constant of a backend's variable type.
 
     Args:
@@ -109,17 +86,19 @@ def constantvar(V: type[TVar], c: Any) -> TVar:
         >>> constantvar(TVar, 2.0)
         TVar(2.0)
     """
-    return V(c)
+    return V(c)  # type: ignore[call-arg]
 
 
-def noderef(x: TVar) -> tuple[Tape, int]:
+def noderef(x: Any) -> tuple[Any, Any]:
     """The tape and node id behind a recorded scalar.
 
     Args:
-        x: A recorded scalar.
+        x: A recorded scalar, or a variable of another backend.
 
     Returns:
-        ``(tape, k)``.
+        ``(tape, k)``: what :func:`pushnode` takes as the tape and as a parent. A backend
+        without a tape gives its recorder, and the variable itself as the parent, so that
+        one code serves both.
 
     Raises:
         TapeError: For a constant, which has neither: fold it before recording.
@@ -130,20 +109,34 @@ def noderef(x: TVar) -> tuple[Tape, int]:
         >>> dc.gradient(lambda x: x[noderef(x[1])[1]], [1.0, 2.0])
         array([0., 1.])
     """
-    if not isinstance(x, TVar) or x.tape is None:
+    if isinstance(x, TVar) and x.tape is not None:
+        return x.tape, x.i
+    return _live(x).noderef()
+
+
+def _live(x: Any) -> CoverVar:
+    """A variable with a node behind it, of any backend."""
+    if not isinstance(x, CoverVar) or x.is_constant:
         msg = (
             f"{x!r} is a constant and has no node; fold constants into the coefficients "
             "of the node that consumes them (isconstant tells them apart)."
         )
         raise TapeError(msg)
-    return x.tape, x.i
+    return x
 
 
-def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Any) -> TVar:
+def _elsewhere(xs: Any) -> bool:
+    """Whether some entry belongs to a backend other than the tape."""
+    return isinstance(xs, (list, tuple, np.ndarray)) and any(
+        isinstance(x, CoverVar) and not isinstance(x, TVar) for x in xs
+    )
+
+
+def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
     """Append a node to a recording.
 
     Args:
-        tape: A tape that is recording.
+        tape: A tape that is recording, or what :func:`noderef` gave.
         val: Value of the node.
         parents: Ids of its parents, one a slot.
         d: First partials, one a slot.
@@ -171,6 +164,8 @@ def pushnode(tape: Tape, val: Any, parents: Any, d: Any, C: Any) -> TVar:
         >>> dc.gradient(lambda x: cube(x[0]), [2.0])
         array([12.])
     """
+    if isinstance(tape, Recorder):
+        return tape.pushnode(val, parents, d, C)
     _check_tape(tape)
     given = np.asarray(parents).reshape(-1)
     if given.size and given.dtype.kind not in "iu":
@@ -208,7 +203,7 @@ def _check_tape(tape: Any) -> None:
         raise InputTypeError(msg)
 
 
-def unarynode(x: TVar, val: Any, d: Any, c: Any) -> TVar:
+def unarynode(x: Any, val: Any, d: Any, c: Any) -> Any:
     """Record a node ``phi(x)`` with value ``val`` and derivatives ``d`` and ``c``.
 
     Args:
@@ -233,6 +228,8 @@ def unarynode(x: TVar, val: Any, d: Any, c: Any) -> TVar:
         >>> float(dc.hessian(lambda x: gauss(x[0]), [0.0])[0, 0])
         -2.0
     """
+    if not isinstance(x, TVar):
+        return _live(x).unarynode(val, d, c)
     tape, k = noderef(x)
     second = as_element(c, tape.dtype)
     form: Curvature = NoCurvature() if decided_zero(second) else UnaryCurvature(second)
@@ -240,8 +237,8 @@ def unarynode(x: TVar, val: Any, d: Any, c: Any) -> TVar:
 
 
 def binarynode(
-    x: TVar, y: TVar, val: Any, d1: Any, d2: Any, c11: Any, c12: Any, c22: Any
-) -> TVar:
+    x: Any, y: Any, val: Any, d1: Any, d2: Any, c11: Any, c12: Any, c22: Any
+) -> Any:
     """Record a node ``phi(x, y)`` with its first and second partials.
 
     Args:
@@ -270,6 +267,8 @@ def binarynode(
         array([[0., 1.],
                [1., 0.]])
     """
+    if not isinstance(x, TVar):
+        return _live(x).binarynode(_live(y), val, d1, d2, c11, c12, c22)
     tape, i = noderef(x)
     other, j = noderef(y)
     if other is not tape:
@@ -298,7 +297,7 @@ def _scalars(xs: Sequence[Any], name: str) -> tuple[Tape, np.ndarray[Any, Any], 
     return tape, ids, np.array([x.v for x in entries], dtype=tape.dtype)
 
 
-def dotnode(ws: Sequence[TVar], xs: Sequence[TVar]) -> TVar:
+def dotnode(ws: Sequence[Any], xs: Sequence[Any]) -> Any:
     """Record an inner product ``sum_j w_j x_j`` as one node with paired curvature.
 
     Slots are ordered ``(w_1, .., w_q, x_1, .., x_q)`` and stay independent even where
@@ -327,6 +326,8 @@ def dotnode(ws: Sequence[TVar], xs: Sequence[TVar]) -> TVar:
     if len(ws) != len(xs) or not len(xs):
         msg = f"dotnode got {len(ws)} and {len(xs)} entries; equally many are needed."
         raise ShapeError(msg)
+    if _elsewhere(ws) or _elsewhere(xs):
+        return type(_live(ws[0])).dotnode([*map(_live, ws)], [*map(_live, xs)])
     tape, w, wv = _scalars(ws, "ws")
     other, x, xv = _scalars(xs, "xs")
     if other is not tape:
@@ -340,7 +341,7 @@ def dotnode(ws: Sequence[TVar], xs: Sequence[TVar]) -> TVar:
     return new_tvar(tape, block.start, held[0])
 
 
-def linearnode(coeffs: Any, xs: Sequence[TVar]) -> TVar:
+def linearnode(coeffs: Any, xs: Sequence[Any]) -> Any:
     """Record a linear combination ``sum_j coeffs[j] x_j`` as one node.
 
     Args:
@@ -366,6 +367,8 @@ def linearnode(coeffs: Any, xs: Sequence[TVar]) -> TVar:
     if len(coeffs) != len(xs) or not len(xs):
         msg = f"linearnode got {len(coeffs)} coefficients and {len(xs)} variables."
         raise ShapeError(msg)
+    if _elsewhere(xs):
+        return type(_live(xs[0])).linearnode(coeffs, [*map(_live, xs)])
     tape, ids, values = _scalars(xs, "xs")
     c = np.array(as_element(coeffs, tape.dtype), dtype=tape.dtype)
     held = np.array([np.dot(c, values)], dtype=tape.dtype)
@@ -400,3 +403,9 @@ def constantnode(tape: Tape, c: Any) -> TVar:
     _check_tape(tape)
     held = np.array(as_element(c, tape.dtype), dtype=tape.dtype).reshape(1)
     return new_tvar(tape, tape.constants(held).start, held[0])
+
+
+for _function in (unarynode, binarynode, noderef):
+    setattr(TVar, _function.__name__, _function)
+for _static in (dotnode, linearnode):
+    setattr(TVar, _static.__name__, staticmethod(_static))

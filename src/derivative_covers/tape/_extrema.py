@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from ..elementals import by_name
 from ..errors import NondifferentiableError
 from ._blocks import Ids, Operand
-from ._call import axes_of, check_dtype, stored
+from ._call import axes_of, check_dtype, extent, stored
 from ._convert import tape_of
+from ._elementwise import compare
+from ._kinks import note
 from ._protocol import UFUNC_METHODS, as_array, implements
 from ._storage import ArrayBase, assembled, constant
 from ._tape import Tape
 from ._wide import sum_axes
 
-__all__ = ["clip", "with_ties"]
+__all__ = ["clip", "refuse_ties", "with_ties"]
 
 
 def with_ties(tape: Tape, r: Any, ids: Ids, tied: NDArray[np.bool_]) -> Any:
@@ -31,6 +33,10 @@ def with_ties(tape: Tape, r: Any, ids: Ids, tied: NDArray[np.bool_]) -> Any:
     return assembled(tape, r, ids)
 
 
+def _truth(where: Any) -> Any:
+    return compare(as_array(where), 0.0, "!=") if tape_of(where) else where
+
+
 def _lanes(a: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     """The reduced axes last, as one."""
     moved = np.moveaxis(a, axes, range(-len(axes), 0)) if axes else a[..., None]
@@ -38,9 +44,21 @@ def _lanes(a: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     return moved.reshape(*kept, -1)
 
 
-def _extremum(a: Any, axis: Any, keepdims: bool, initial: Any, largest: bool) -> Any:
+def _extremum(
+    a: Any, axis: Any, keepdims: bool, initial: Any, where: Any, largest: bool
+) -> Any:
     x = as_array(a, initial)
+    if where is not True:
+        mask = _truth(where)
+        if initial is None:
+            # NumPy says what is lacking.
+            return (np.max if largest else np.min)(x.v, axis=axis, where=mask)
+        x = as_array(np.where(mask, x, -np.inf if largest else np.inf), x)
     v = x.v
+    if initial is not None and not extent(v.shape, axes_of(axis, v.ndim)):
+        return np.broadcast_to(
+            as_array(initial, x), np.sum(v, axis, keepdims=keepdims).shape
+        )
     r = (np.max if largest else np.min)(v, axis=axis, keepdims=keepdims)
     if not x._depends:
         chosen = constant(x.tape, r)
@@ -52,7 +70,13 @@ def _extremum(a: Any, axis: Any, keepdims: bool, initial: Any, largest: bool) ->
         picked = np.take_along_axis(ids, at, -1)
         tied = (equal & (ids != picked)).any(axis=-1)
         node = picked[..., 0]
-        if tied.any():
+        if tied.any() and x.tape.branch:
+            constants = tied & (node < 0)
+            if constants.any():
+                value = np.reshape(r, node.shape)[constants]
+                others = np.where(equal, ids, -1).max(axis=-1)[constants]
+                note(x.tape, "max" if largest else "min", others, value, value)
+        elif tied.any():
             node = np.where(tied, np.where(equal, ids, -1).max(axis=-1), node)
         shape = np.shape(r)
         chosen = with_ties(x.tape, r, node.reshape(shape), tied.reshape(shape))
@@ -68,9 +92,10 @@ def max_(
     out: Any = None,
     keepdims: bool = False,
     initial: Any = None,
+    where: Any = True,
 ) -> Any:
     """The largest entries, each the node that it was."""
-    return stored(_extremum(a, axis, keepdims, initial, largest=True), out)
+    return stored(_extremum(a, axis, keepdims, initial, where, largest=True), out)
 
 
 @implements(np.min, np.amin)
@@ -80,9 +105,10 @@ def min_(
     out: Any = None,
     keepdims: bool = False,
     initial: Any = None,
+    where: Any = True,
 ) -> Any:
     """The smallest entries, each the node that it was."""
-    return stored(_extremum(a, axis, keepdims, initial, largest=False), out)
+    return stored(_extremum(a, axis, keepdims, initial, where, largest=False), out)
 
 
 def _reduce(function: Any) -> Any:
@@ -106,15 +132,26 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> An
     return stored(max_(x, axis, None, keepdims) - min_(x, axis, None, keepdims), out)
 
 
-def _refuse_tie(name: str, x: ArrayBase, tied: Any) -> None:
-    if tied.any():
+def refuse_ties(name: str, x: ArrayBase, tied: Any, nodes: Any = None) -> None:
+    """Refuse entries that tie, or note them on a tape that takes branches."""
+    nodes = x.node_ids() if nodes is None else nodes
+    if tied.any() and x.tape.branch:
+        where = np.broadcast_to(tied, x.v.shape)
+        note(
+            x.tape,
+            name,
+            np.broadcast_to(nodes, x.v.shape)[where],
+            x.v[where],
+            x.v[where],
+        )
+    elif tied.any():
         at = int(np.flatnonzero(tied)[0])
         value = float(x.v.ravel()[at])
         msg = (
             f"{name} met an exact tie at {value!r}: a branch boundary, where the program "
             "has no derivative. Evaluate at a point off the tie."
         )
-        node = int(x.node_ids().ravel()[at])
+        node = int(np.ravel(nodes)[at])
         raise NondifferentiableError(
             msg, elemental=name, node=node, values=(value, value)
         )
@@ -122,7 +159,9 @@ def _refuse_tie(name: str, x: ArrayBase, tied: Any) -> None:
 
 def _position(function: Any, name: str) -> None:
     @implements(function)
-    def position(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    def position(
+        a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False
+    ) -> Any:
         x = as_array(a)
         if axis is None:
             at = function(x.v)
@@ -132,8 +171,8 @@ def _position(function: Any, name: str) -> None:
             at = function(x.v, axis=axis, keepdims=True)
             same = x.v == np.take_along_axis(x.v, at, axis)
             chosen = np.take_along_axis(x.node_ids(), at, axis)
-        _refuse_tie(name, x, same & (x.node_ids() != chosen))
-        return function(x.v, axis=axis, keepdims=keepdims)
+        refuse_ties(name, x, same & (x.node_ids() != chosen))
+        return function(x.v, axis=axis, out=out, keepdims=keepdims)
 
 
 _position(np.argmax, "argmax")
@@ -153,12 +192,14 @@ def _order(x: ArrayBase, axis: int) -> tuple[Any, Any]:
 
 
 @implements(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
     """The entries in order, each the node that it was."""
     x = as_array(a)
     if axis is None:
         x, axis = x.flatten(), -1
-    r = np.sort(x.v, axis=axis, kind=kind)
+    r = np.sort(x.v, axis=axis, kind=kind, order=order)
     if not x._depends:
         return constant(x.tape, r)
     at, tied = _order(x, axis)
@@ -167,18 +208,85 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
 
 
 @implements(np.argsort)
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+def argsort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Any:
     """Plain integers; exact ties are refused."""
     x = as_array(a)
     if axis is None:
         x, axis = x.flatten(), -1
+    if stable:
+        kind = "stable"
+    r = np.argsort(x.v, axis=axis, kind=kind, order=order)
+    _refuse_equal("argsort", x, axis)
+    return r
+
+
+def _refuse_equal(name: str, x: ArrayBase, axis: int) -> None:
     at, tied = _order(x, axis)
-    _refuse_tie("argsort", sort(x, axis), tied) if tied.any() else None
-    return np.argsort(x.v, axis=axis, kind=kind) if kind else at
+    if tied.any():
+        ordered = x._view(np.take_along_axis(x.v, at, axis))
+        ids = np.take_along_axis(x.node_ids(), at, axis)
+        refuse_ties(name, ordered, tied, ids)
+
+
+@implements(np.partition)
+def partition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    """Entries in NumPy's order, each the node that it was."""
+    x = as_array(a)
+    if axis is None:
+        x, axis = x.flatten(), -1
+    r = np.partition(x.v, kth, axis, kind, order)
+    if not x._depends:
+        return constant(x.tape, r)
+    at, tied = _order(x, axis)
+    place = np.argsort(r, axis=axis, kind="stable")
+    ids, marks = np.empty(r.shape, dtype=np.int64), np.empty(r.shape, dtype=bool)
+    np.put_along_axis(ids, place, np.take_along_axis(x.node_ids(), at, axis), axis)
+    np.put_along_axis(marks, place, tied, axis)
+    return with_ties(x.tape, r, ids, marks)
+
+
+@implements(np.argpartition)
+def argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
+) -> Any:
+    """Plain integers; exact ties are refused."""
+    x = as_array(a)
+    if axis is None:
+        x, axis = x.flatten(), -1
+    r = np.argpartition(x.v, kth, axis, kind, order)
+    _refuse_equal("argpartition", x, axis)
+    return r
+
+
+@implements(np.lexsort)
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """Plain integers; entries that tie in all deciding keys but one are refused."""
+    rows = [as_array(key, *keys) for key in keys]
+    r = np.lexsort([row.v for row in rows], axis)
+    open_: Any = True
+    for row in reversed(rows):
+        v = np.moveaxis(np.take_along_axis(row.v, r, axis), axis, -1)
+        ids = np.moveaxis(np.take_along_axis(row.node_ids(), r, axis), axis, -1)
+        equal = open_ & (v[..., 1:] == v[..., :-1])
+        tied = equal & (ids[..., 1:] != ids[..., :-1])
+        nodes = np.maximum(ids[..., 1:], ids[..., :-1])
+        refuse_ties("lexsort", row._view(v[..., 1:]), tied, nodes)
+        open_ = equal
+    return r
 
 
 @implements(np.median)
-def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def median(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Any:
     """Mean of the one or two middle entries."""
     x = as_array(a)
     r = np.median(x.v, axis=axis, keepdims=keepdims)
@@ -187,7 +295,7 @@ def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
     axes = axes_of(axis, x.v.ndim)
     moved = x._view(np.moveaxis(x.v, axes, range(-len(axes), 0)))
     kept = moved.v.shape[: x.v.ndim - len(axes)]
-    ordered = sort(moved.reshape(*kept, -1))
+    ordered = sort(moved.reshape(*kept, extent(x.v.shape, axes)))
     n = ordered.v.shape[-1]
     middle = ordered[..., (n - 1) // 2 : n // 2 + 1]
     share = 1.0 / middle.v.shape[-1]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperationError
 from ._call import axes_of, extent
 from ._elementwise import root
 from ._protocol import as_array, implements
+from ._spectra import svdvals
 from ._storage import constant
 from ._wide import contract, inner_product, settled
 
@@ -29,14 +29,13 @@ def _squared_norm(x: Any, axes: tuple[int, ...], r: Any) -> Any:
 
 @implements(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """Euclidean and Frobenius norms are roots of sum-of-squares nodes.
+    """As numpy.linalg.norm.
 
-    Raises:
-        UnsupportedOperationError: For norms by singular values.
+    Euclidean and Frobenius norms are roots of sum-of-squares nodes; ord 2, -2 and
+    ``"nuc"`` of matrices are made of singular values.
     """
     a = as_array(x)
     ndim = a.v.ndim
-    axes = axes_of(axis, ndim)
     whole = axis is None and (
         ord is None or (ord == 2 and ndim == 1) or (ord in ("f", "fro") and ndim == 2)
     )
@@ -46,22 +45,25 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         found = inner_product(flat, flat, square)
         r = root(_squared_norm(flat, (0,), square) if found is None else found)
         return r if not keepdims else as_array(r).reshape((1,) * ndim)
+    value = np.linalg.norm(a.v, ord, axis, keepdims)
+    if not np.size(value) or not a.v.size:
+        return constant(a.tape, value)
+    axes = axes_of(axis, ndim)
     if ord is None or (ord == 2 and len(axes) == 1) or ord in ("f", "fro"):
         r = np.sum(a.v * a.v, axis=axes, keepdims=keepdims)
         return root(_squared_norm(a, axes, r))
     if len(axes) == 1:
         return _vector_norm(a, ord, axes[0], keepdims)
-    if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
-        row, column = axes if axis is None else (a % ndim for a in axis)
+    row, column = axes if axis is None else (k % ndim for k in axis)
+    if ord in (1, -1, np.inf, -np.inf):
         along, across = (row, column) if abs(ord) == 1 else (column, row)
         sums = np.sum(np.abs(a), axis=along, keepdims=True)
         r = (np.max if ord > 0 else np.min)(sums, axis=across, keepdims=True)
-        return r if keepdims else np.squeeze(r, axis=(row, column))
-    msg = (
-        f"np.linalg.norm with ord={ord!r} of an array of {ndim} dimensions has no rule "
-        "for recorded variables; vector norms and ord None, 'fro', 1, inf have."
-    )
-    raise UnsupportedOperationError(msg)
+    else:
+        s = svdvals(np.moveaxis(a, (row, column), (-2, -1)))
+        r = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]
+    found = as_array(r, a).reshape(np.shape(value))
+    return found if np.ndim(value) else found[()]
 
 
 def _vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from ..elementals import BY_OPCODE, Elemental, Rule
 from ..errors import DomainError, NondifferentiableError
 from ._blocks import Accumulate, Binary, Block, Fixed, Floats, Node, Run, Unary
+from ._generic import TIES
 
 if TYPE_CHECKING:
     from ._tape import Tape
 
-__all__ = ["Columns", "columns", "describe", "marks", "reason"]
+__all__ = ["Columns", "columns", "describe", "kink_marks", "marks", "reason"]
 
-# The selection of one of two operands: no kink where both are one node.
-_TIES = frozenset(("maximum", "minimum", "fmax", "fmin"))
 TILE = 4096  # entries of a block that a rule gets at a time
 
 Columns = tuple[Any, Any, Any, Any, Any]
@@ -101,27 +100,39 @@ def _tiled(rule: Rule, operands: tuple[Any, ...], v: Floats) -> tuple[Any, ...]:
 
 
 def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
-    """Which nodes of a block lie outside of their domain or at a kink; None: nowhere."""
+    """Which nodes of a block lie outside of their domain or at a kink; None: nowhere.
+
+    On a tape that takes branches, kinks do not count.
+    """
+    return _marks(tape, block, _outside if tape.branch else _bad)
+
+
+def kink_marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
+    """Which nodes of a block lie at a kink, jump or tie; None: nowhere."""
+    return _marks(tape, block, _at_kink)
+
+
+def _marks(tape: Tape, block: Block, test: Any) -> NDArray[np.bool_] | None:
     with np.errstate(all="ignore"):
         if isinstance(block, Run):
             bad = np.zeros(block.size, dtype=bool)
             for rule, operands, two, where in _groups(tape, block):
-                found = _bad(rule, operands)
+                found = test(rule, operands)
                 if found is not None:
                     bad[where] = found
                 if two and np.any(found):
                     op = BY_OPCODE[int(block.code[where[0]]) >> 2]
                     again = block.a[where] == block.other[where]
-                    bad[where] &= ~(again & (op.name in _TIES))
+                    bad[where] &= ~(again & (op.name in TIES))
             return bad if bad.any() else None
         if not isinstance(block, (Unary, Fixed, Binary)):
             return None
         rule, operands, two = _operands(tape, block)
-        found = _bad(rule, operands)
+        found = test(rule, operands)
         if found is None or not np.any(found):
             return None
         found = np.broadcast_to(found, (block.size,))
-        if not (two and block.op.name in _TIES):
+        if not (two and block.op.name in TIES):
             return found
         assert isinstance(block, Binary)
         n = (block.size,)
@@ -129,14 +140,20 @@ def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
         return found if found.any() else None
 
 
+def _outside(rule: Rule, operands: tuple[Any, ...]) -> Any:
+    return None if rule.domain is None else ~np.asarray(rule.domain(np, *operands))
+
+
+def _at_kink(rule: Rule, operands: tuple[Any, ...]) -> Any:
+    return None if rule.kink is None else np.asarray(rule.kink(np, *operands))
+
+
 def _bad(rule: Rule, operands: tuple[Any, ...]) -> Any:
-    bad = None
-    if rule.domain is not None:
-        bad = ~np.asarray(rule.domain(np, *operands))
-    if rule.kink is not None:
-        kink = np.asarray(rule.kink(np, *operands))
-        bad = kink if bad is None else bad | kink
-    return bad
+    bad = _outside(rule, operands)
+    kink = _at_kink(rule, operands)
+    if bad is None or kink is None:
+        return kink if bad is None else bad
+    return bad | kink
 
 
 def _groups(tape: Tape, block: Run) -> Any:
@@ -210,14 +227,14 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
     values = tuple(float(np.ravel(v)[0]) for v in operands)
     shown = ", ".join(f"{v!r}" for v in values)
     kink = False
-    if rule is not None and rule.kink is not None:
+    if rule is not None and rule.kink is not None and not tape.branch:
         with np.errstate(all="ignore"):
             kink = bool(np.any(rule.kink(np, *operands)))
     if kink:
         if name == "tie":
             msg = (
                 f"node {k}: the selected value {shown} is tied with another candidate "
-                "(max, min, clip or sort), where the program has no derivative. Evaluate at a "
+                "(max, min, clip, sort or interp), where the program has no derivative. Evaluate at a "
                 "point off the tie."
             )
         else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ShapeError, UnsupportedOperationError
+from ..errors import ShapeError
 from ._call import plain, stored
 from ._elementwise import binary, common_tape
 from ._protocol import as_array, implements, outer
@@ -177,21 +177,29 @@ def kron(a: Any, b: Any) -> Any:
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
 ) -> Any:
-    """Cross product of vectors of three entries.
-
-    Raises:
-        UnsupportedOperationError: For vectors of two entries.
-    """
+    """Cross product of vectors of three entries, or two; two of two give the last one."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x = np.moveaxis(as_array(a, b), axisa, -1)
     y = np.moveaxis(as_array(b, a), axisb, -1)
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        msg = "np.cross of recorded variables needs vectors of three entries."
-        raise UnsupportedOperationError(msg)
-    one, two = [1, 2, 0], [2, 0, 1]
-    r = x.take(one, -1) * y.take(two, -1) - x.take(two, -1) * y.take(one, -1)
-    return np.moveaxis(r, -1, axisc)
+    if not {x.shape[-1], y.shape[-1]} <= {2, 3}:
+        msg = (
+            f"incompatible dimensions for cross product: {x.shape[-1]} and {y.shape[-1]} "
+            "(dimension must be 2 or 3)"
+        )
+        raise ValueError(msg)
+    last = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    if x.shape[-1] == y.shape[-1] == 2:
+        return last
+    if x.shape[-1] == 2:
+        rows = [x[..., 1] * y[..., 2], -(x[..., 0] * y[..., 2]), last]
+    elif y.shape[-1] == 2:
+        rows = [-(x[..., 2] * y[..., 1]), x[..., 2] * y[..., 0], last]
+    else:
+        one, two = [1, 2, 0], [2, 0, 1]
+        r = x.take(one, -1) * y.take(two, -1) - x.take(two, -1) * y.take(one, -1)
+        return np.moveaxis(r, -1, axisc)
+    return np.stack([as_array(e, x, y) for e in rows], axis=axisc)
 
 
 @implements(np.linalg.multi_dot)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, NoReturn
 
 import numpy as np
 
+from ..elementals import answers, by_ufunc
 from ..errors import UnsupportedOperationError
 from ._call import check_dtype, real_values, stored
 from ._convert import array_of, as_operand, tape_of
 from ._elementwise import binary, compare, unary
+from ._hints import HINTS, hint, public_name
 from ._hooks import LAYERED, set_array_layer
 from ._storage import ArrayBase
 from ._tvar import (
@@ -77,6 +80,9 @@ class ArrayLayer:
         """
         out = kw.pop("out", None)
         if out is not None:
+            if ufunc.nout > 1:
+                found = getattr(ufunc, method)(*inputs, **kw)
+                return tuple(map(stored, found, out))
             (target,) = out if isinstance(out, tuple) else (out,)
             if not isinstance(target, ArrayBase):
                 msg = (
@@ -104,25 +110,36 @@ class ArrayLayer:
                     "np.outer, np.cumsum, ...) or a loop."
                 )
                 raise UnsupportedOperationError(msg)
-            return implementation(*inputs, **kw)
+            try:
+                return implementation(*inputs, **kw)
+            except TypeError as error:
+                _explain(
+                    f"{ufunc.__name__}.{method}", implementation, inputs, kw, error
+                )
+                raise
         for name, neutral in (("where", True), ("subok", True)):
             if kw.get(name, neutral) is neutral:
                 kw.pop(name, None)
         check_dtype(kw.pop("dtype", None), tape_of(inputs))
         for name in ("casting", "order"):
             kw.pop(name, None)
+        if ufunc in FUNCTIONS:
+            return ArrayLayer.function(ufunc, inputs, kw)
         if kw:
             msg = (
                 f"np.{ufunc.__name__} of recorded variables does not take "
                 f"{', '.join(sorted(kw))}; use np.where around it."
             )
             raise UnsupportedOperationError(msg)
-        if ufunc in FUNCTIONS:
-            return ArrayLayer.function(ufunc, inputs, kw)
+        instead = HINTS.get(f"numpy.{ufunc.__name__}")
+        if instead is not None:
+            _refuse(ufunc, instead)
         if ufunc in TESTS:
             return ufunc(as_operand(inputs[0]).v)
         if ufunc.nin == 1:
             (x,) = (as_operand(v) for v in inputs)
+            if ufunc.nout > 1:
+                return _outputs(ufunc, x)
             return apply_unary(ufunc, x) if isinstance(x, TVar) else unary(ufunc, x)
         if ufunc.nin == 2:
             x, y = inputs
@@ -132,7 +149,10 @@ class ArrayLayer:
             if not isinstance(x, arrays) and not isinstance(y, arrays):
                 return apply_binary(ufunc, x, y)
             return binary(ufunc, x, y)
-        msg = f"the ufunc {ufunc_name(ufunc)!r} has no derivative rule."
+        msg = (
+            f"the ufunc {ufunc_name(ufunc)!r} has no derivative rule. Write it with "
+            "supported functions, or record it with pushnode or a black box."
+        )
         raise UnsupportedOperationError(msg)
 
     @staticmethod
@@ -144,14 +164,10 @@ class ArrayLayer:
         """
         implementation = FUNCTIONS.get(func)
         if implementation is None:
-            name = getattr(func, "__name__", str(func))
-            module = getattr(func, "__module__", "numpy") or "numpy"
-            msg = (
-                f"{module}.{name} has no rule for recorded variables. Write it with "
-                "supported functions, or take derivative_covers.value(x) of the argument "
-                "where its derivative is not wanted."
-            )
-            raise UnsupportedOperationError(msg)
+            _refuse(func, hint(func) or _NEAREST)
+        if not args and _first_name(func) in kw:
+            args, kw = (kw[_first_name(func)],), dict(kw)
+            del kw[_first_name(func)]
         tape = tape_of(*args, *kw.values())
         if tape is None:
             return func(
@@ -170,14 +186,49 @@ class ArrayLayer:
             raise
 
 
+_NEAREST = (
+    "Write it with supported functions, or take derivative_covers.value(x) of the "
+    "argument where its derivative is not wanted."
+)
+LAYERED.update(
+    ufunc
+    for name, ufunc in vars(np).items()
+    if isinstance(ufunc, np.ufunc) and f"numpy.{name}" in HINTS
+)
+
+
+@cache
+def _first_name(function: Any) -> str:
+    """The name of a function's first parameter, by which users may pass it as well."""
+    return next(iter(inspect.signature(function).parameters), "")
+
+
+def _refuse(function: Any, instead: str) -> NoReturn:
+    name = public_name(function)
+    msg = f"{name} has no rule for recorded variables. {instead}"
+    raise UnsupportedOperationError(msg)
+
+
+def _outputs(ufunc: Any, x: Any) -> tuple[Any, ...]:
+    """Record a ufunc of one operand and several outputs: an elemental for each."""
+    name = ufunc_name(ufunc)
+    if not answers(f"{name}[0]"):
+        by_ufunc(name)
+    ops = [by_ufunc(f"{name}[{k}]").name for k in range(ufunc.nout)]
+    if isinstance(x, TVar):
+        return tuple(apply_unary(op, x) for op in ops)
+    return tuple(unary(op, x, v) for op, v in zip(ops, ufunc(x.v), strict=True))
+
+
 def _explain(func: Any, rule: Any, args: Any, kw: Any, error: TypeError) -> None:
     """Say which arguments are not supported where the call does not fit the rule."""
+    name = func if isinstance(func, str) else getattr(func, "__name__", func)
     try:
         inspect.signature(rule).bind(*args, **kw)
     except TypeError as mismatch:
         msg = (
-            f"np.{getattr(func, '__name__', func)} of recorded variables does not take "
-            f"these arguments: {mismatch}."
+            f"np.{name} of recorded variables does not take these arguments: {mismatch}. "
+            "Leave them out; np.where and a copy say the same as where= and out=."
         )
         raise UnsupportedOperationError(msg) from error
 

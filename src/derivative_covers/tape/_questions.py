@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import real_values
-from ._protocol import implements
+from ._protocol import UFUNC_METHODS, implements
 
 __all__: list[str] = []
 
@@ -32,6 +32,8 @@ for _function in (
     np.can_cast,
     np.common_type,
     np.count_nonzero,
+    np.diag_indices_from,
+    np.einsum_path,
     np.flatnonzero,
     np.isclose,
     np.iscomplex,
@@ -43,6 +45,7 @@ for _function in (
     np.logical_and,
     np.logical_not,
     np.logical_or,
+    np.logical_xor,
     np.may_share_memory,
     np.min_scalar_type,
     np.ndim,
@@ -52,5 +55,18 @@ for _function in (
     np.shares_memory,
     np.size,
     np.spacing,
+    np.tril_indices_from,
+    np.triu_indices_from,
 ):
     _answer(_function)
+
+
+def _whole(ufunc: Any) -> None:
+    def reduce(a: Any, *args: Any, **kw: Any) -> Any:
+        return ufunc.reduce(real_values(a), *args, **kw)
+
+    UFUNC_METHODS[ufunc, "reduce"] = reduce
+
+
+for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
+    _whole(_ufunc)

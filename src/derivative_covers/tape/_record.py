@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..elements import element_type
 from ..errors import (
     ConstantProgramError,
-    DomainError,
     InputTypeError,
     RecursionDepthError,
     ShapeError,
@@ -19,66 +18,37 @@ from ..errors import (
 )
 from ._active import recording
 from ._convert import array_of
+from ._kinks import detached
 from ._storage import ArrayBase, fresh
+from ._structure import Leaf, Structure, plan
 from ._tape import Tape
-from ._tvar import TVar
+from ._tvar import TVar, new_tvar
 
-__all__ = ["input_array", "record"]
-
-
-def input_array(x0: Any) -> NDArray[Any]:
-    """The point as a float array of the tape's type.
-
-    Raises:
-        InputTypeError: If it does not hold real numbers.
-        ShapeError: If it is empty.
-        DomainError: If an entry is NaN or infinite.
-    """
-    if isinstance(x0, (ArrayBase, TVar)):
-        msg = (
-            "x0 is a recorded variable; recordings cannot be nested. Pass plain numbers "
-            "(derivative_covers.value(x))."
-        )
-        raise InputTypeError(msg)
-    if isinstance(x0, (np.ma.MaskedArray, np.matrix)):
-        msg = (
-            f"x0 is a {type(x0).__name__}, whose rules differ from an array's; pass "
-            "numpy.asarray(x0), or the filled data of a masked array."
-        )
-        raise InputTypeError(msg)
-    try:
-        x = np.asarray(x0)
-    except ValueError as error:
-        msg = f"x0 is no array of real numbers ({error}); give a rectangular array."
-        raise InputTypeError(msg) from None
-    x = np.asarray(x, dtype=element_type(x))
-    if x.size == 0:
-        msg = f"x0 is empty (shape {x.shape}); at least one input is needed."
-        raise ShapeError(msg)
-    if not np.isfinite(x).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(np.atleast_1d(x)))[0])
-        bad = np.atleast_1d(x)[at]
-        msg = f"x0{list(at)} is {bad!s}; every input must be finite."
-        raise DomainError(msg, values=(float(bad),))
-    return x
+__all__ = ["record"]
 
 
-def record(f: Any, x0: Any) -> tuple[Tape, Any]:
+def record(
+    f: Any,
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    branch: bool = False,
+) -> tuple[Tape, Any]:
     """Run ``f`` on variables at ``x0``; gives the tape and the ids of the outputs."""
     if not callable(f):
         msg = f"the program must be a function of x; got {type(f).__name__}."
         raise InputTypeError(msg)
-    tape = Tape(input_array(x0))
-    block = tape.blocks[0]
-    if tape.shape:
-        base = block.values.base
-        assert base is not None
-        x: Any = fresh(tape, base, 0, block)
-    else:
-        x = TVar(tape, 0)
+    structure, x = plan(x0)
+    named = dict(kwargs or {})
+    if structure is not None and structure.is_arguments:
+        check_call(f, structure, args, named)
+    tape = Tape(x)
+    tape.structure = structure
+    tape.branch = branch
     try:
         with np.errstate(all="ignore"), recording(tape):
-            result = f(x)
+            result = f(*_arguments(tape), *args, **named)
         out = _outputs(tape, result)
     except RecursionError as error:
         msg = (
@@ -87,9 +57,77 @@ def record(f: Any, x0: Any) -> tuple[Tape, Any]:
             "return a flat list or an array, or raise sys.setrecursionlimit."
         )
         raise RecursionDepthError(msg) from error
+    except (TypeError, AttributeError) as error:
+        if structure is not None and _is_numbers(structure):
+            error.add_note(
+                "x0 is a tuple of numbers, one for each argument of the function; pass a "
+                "list or an array for one vector."
+            )
+        raise
     finally:
         tape.finish()
     return tape, out
+
+
+def _arguments(tape: Tape) -> tuple[Any, ...]:
+    """The inputs as variables, in the structure in which they came."""
+    block = tape.blocks[0]
+    if tape.structure is None:
+        if not tape.shape:
+            return (TVar(tape, 0),)
+        base = block.values.base
+        assert base is not None
+        return (fresh(tape, base, 0, block),)
+
+    def variable(leaf: Leaf) -> Any:
+        if not leaf.shape:
+            return new_tvar(tape, leaf.start, block.values[leaf.start])
+        values = block.values[leaf.slice].reshape(leaf.shape)
+        return fresh(tape, values, leaf.start, None)
+
+    x = tape.structure.build(variable)
+    return x if tape.structure.is_arguments else (x,)
+
+
+def check_call(f: Any, structure: Structure, args: Any, kwargs: dict[str, Any]) -> None:
+    """Refuse a tuple of inputs that was probably meant as one vector.
+
+    Raises:
+        InputTypeError: If the function does not take as many arguments, or numbers
+            would go to parameters that have defaults.
+    """
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):
+        return
+    n = len(structure.tree)
+    rule = (
+        f"x0 is a tuple of {n}, and a tuple holds one entry for each argument of the "
+        "function"
+    )
+    remedy = "pass a list or an array, such as list(x0), for one vector."
+    try:
+        signature.bind(*structure.tree, *args, **kwargs)
+    except TypeError as error:
+        msg = f"{rule}, which cannot be called so ({error}); {remedy}"
+        raise InputTypeError(msg) from None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    places = [p for p in signature.parameters.values() if p.kind in kinds]
+    filled = [p.name for p in places[:n] if p.default is not p.empty]
+    if filled and _is_numbers(structure):
+        msg = (
+            f"{rule}; it would fill {', '.join(filled)}, which has a default, so that "
+            f"the meaning is not clear: {remedy} Otherwise pass a function without "
+            "defaults, such as lambda a, b: f(a, b)."
+        )
+        raise InputTypeError(msg)
+
+
+def _is_numbers(structure: Structure) -> bool:
+    """Whether the inputs are a tuple of numbers, which may have been meant as a vector."""
+    return structure.is_arguments and all(
+        isinstance(entry, Leaf) and not entry.shape for entry in structure.tree
+    )
 
 
 def _outputs(tape: Tape, result: Any) -> Any:
@@ -97,6 +135,7 @@ def _outputs(tape: Tape, result: Any) -> Any:
         _check_tape(tape, result.tape)
         if result.tape is None:
             _refuse_constant()
+        _refuse_detached(tape, result.i)
         return result.i
     if isinstance(result, (list, tuple)) or (
         isinstance(result, np.ndarray) and result.dtype == object
@@ -115,6 +154,7 @@ def _outputs(tape: Tape, result: Any) -> Any:
         constant = ids < 0
         if constant.all():
             _refuse_constant()
+        _refuse_detached(tape, ids)
         if constant.any():
             values = np.asarray(result.v[constant], dtype=tape.dtype)
             start = tape.constants(values).start
@@ -145,3 +185,13 @@ def _refuse_constant() -> None:
         "would be zero. Compute the result from the argument with NumPy's functions."
     )
     raise ConstantProgramError(msg)
+
+
+def _refuse_detached(tape: Tape, ids: Any) -> None:
+    if tape.detached and detached(tape, ids).all():
+        msg = (
+            "every output of the program is the result of stop_gradient, so that every "
+            "derivative would be zero. Return what it was computed from, or call the "
+            "function itself where only its value is wanted."
+        )
+        raise ConstantProgramError(msg)

@@ -9,7 +9,9 @@ import numpy as np
 from ._call import axes_of, check_dtype, extent, stored
 from ._convert import tape_of
 from ._elementwise import binary, root, unary
+from ._exact import valued, values_of
 from ._protocol import UFUNC_METHODS, as_array, implements
+from ._select import truth
 from ._storage import constant
 from ._wide import sum_axes
 
@@ -25,27 +27,56 @@ def sum_(
     dtype: Any = None,
     out: Any = None,
     keepdims: bool = False,
+    initial: Any = None,
     where: Any = True,
 ) -> Any:
     """One linear node an output."""
-    x = as_array(a)
+    x = as_array(a, initial)
     check_dtype(dtype, x.tape)
     if where is True:
         r = _ADD(x.v, axis=axis, keepdims=keepdims)
     else:
-        r = np.sum(x.v, axis=axis, keepdims=keepdims, where=where)
-        x = as_array(np.where(where, x, 0.0))
-    return stored(sum_axes(x, axes_of(axis, x.v.ndim), r), out)
+        mask = truth(where)
+        r = np.sum(x.v, axis=axis, keepdims=keepdims, where=mask)
+        x = as_array(np.where(mask, x, 0.0), x)
+    y = sum_axes(x, axes_of(axis, x.v.ndim), r)
+    if initial is not None:
+        first = values_of(initial, x.tape)
+        bare: dict[str, Any] = {"axis": axis, "keepdims": keepdims, "initial": first}
+        if where is not True:
+            bare["where"] = mask
+        y = valued(initial + y, np.sum(as_array(a, x).v, **bare))
+    return stored(y, out)
+
+
+def _counted(x: Any, axis: Any, where: Any, *, keepdims: bool) -> Any:
+    """How many entries take part in every result."""
+    if where is True:
+        return max(extent(x.v.shape, axes_of(axis, x.v.ndim)), 1)
+    mask = np.broadcast_to(truth(where), x.v.shape)
+    return np.sum(mask, axis=axis, keepdims=keepdims)
 
 
 @implements(np.mean)
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
 ) -> Any:
     """One linear node an output, with coefficient ``1/n``."""
     x = as_array(a)
     check_dtype(dtype, x.tape)
     axes = axes_of(axis, x.v.ndim)
+    if where is not True:
+        mask = truth(where)
+        r = np.mean(x.v, axis=axis, keepdims=keepdims, where=mask)
+        n = _counted(x, axis, where, keepdims=keepdims)
+        y = sum_(x, axis, keepdims=keepdims, where=mask)
+        return stored(valued(y / n, r), out)
     r = np.mean(x.v, axis=axis, keepdims=keepdims)
     return stored(sum_axes(x, axes, r, 1.0 / max(extent(x.v.shape, axes), 1)), out)
 
@@ -58,21 +89,35 @@ def var(
     out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
 ) -> Any:
     """Mean, differences, their squares, and one linear node an output."""
-    x = as_array(a)
+    x = as_array(a, mean)
     check_dtype(dtype, x.tape)
-    check_dtype(dtype, x.tape)
+    ddof = ddof if correction is None else correction
     v = x.v
     axes = axes_of(axis, v.ndim)
-    r = np.var(v, axis=axis, ddof=ddof, keepdims=keepdims)
-    if v.ndim == 0 or not x._depends:
+    kw: dict[str, Any] = {} if where is True else {"where": truth(where)}
+    bare = dict(kw) if mean is None else {**kw, "mean": values_of(mean, x.tape)}
+    r = np.var(v, axis=axis, ddof=ddof, keepdims=keepdims, **bare)
+    if v.ndim == 0 or not (x._depends or tape_of(mean)):
         return stored(constant(x.tape, r), out)
-    n = extent(v.shape, axes)
-    center = sum_axes(x, axes, np.mean(v, axis=axes, keepdims=True), 1.0 / n)
+    center = _mean(x, axis=axis, keepdims=True, **kw) if mean is None else mean
     squares = unary(np.square, binary(np.subtract, x, center))
+    if where is not True:
+        squares = as_array(np.where(kw["where"], squares, 0.0), x)
+        total = sum_(squares, axis, keepdims=keepdims)
+        free = _counted(x, axis, where, keepdims=keepdims) - ddof
+        return stored(valued(total / np.where(free > 0, free, np.nan), r), out)
+    n = extent(v.shape, axes)
     scale = 1.0 / (n - ddof) if n > ddof else np.inf
     return stored(sum_axes(squares, axes, r, scale), out)
+
+
+_mean = mean
 
 
 @implements(np.std)
@@ -83,35 +128,10 @@ def std(
     out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
+    **kw: Any,
 ) -> Any:
     """The root of the variance."""
-    return stored(root(var(a, axis, dtype, None, ddof, keepdims)), out)
-
-
-@implements(np.average)
-def average(
-    a: Any,
-    axis: Any = None,
-    weights: Any = None,
-    returned: bool = False,
-    *,
-    keepdims: bool = False,
-) -> Any:
-    """Weighted mean as NumPy forms it; the weights may be recorded as well."""
-    x = as_array(a, weights)
-    if weights is None:
-        r = mean(x, axis, keepdims=keepdims)
-        total: Any = extent(x.v.shape, axes_of(axis, x.v.ndim))
-    else:
-        plain = tape_of(weights) is None
-        w: Any = np.asarray(weights) if plain else as_array(weights)
-        if w.shape != x.v.shape:
-            (along,) = axes_of(axis, x.v.ndim)
-            w = w.reshape((-1,) + (1,) * (x.v.ndim - along - 1))
-            w = np.broadcast_to(w, x.v.shape)
-        total = np.sum(w, axis=axis, keepdims=keepdims)
-        r = np.sum(x * w, axis=axis, keepdims=keepdims) / total
-    return (r, np.broadcast_to(total, np.shape(r))) if returned else r
+    return stored(root(var(a, axis, dtype, None, ddof, keepdims, **kw)), out)
 
 
 @implements(np.trace)

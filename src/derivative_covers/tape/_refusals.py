@@ -27,7 +27,7 @@ def is_foreign(x: Any) -> bool:
     return x is None or isinstance(x, (str, type))
 
 
-def refuse_nan(what: str, node: int, values: tuple[Any, Any]) -> NoReturn:
+def refuse_nan(what: str, node: int | None, values: tuple[Any, Any]) -> NoReturn:
     """Raise for a comparison of a recorded NaN.
 
     Raises:
@@ -41,7 +41,7 @@ def refuse_nan(what: str, node: int, values: tuple[Any, Any]) -> NoReturn:
     raise DomainError(msg, elemental="comparison", node=node, values=values)
 
 
-def refuse_tie(what: str, node: int, values: tuple[Any, Any]) -> NoReturn:
+def refuse_tie(what: str, node: int | None, values: tuple[Any, Any]) -> NoReturn:
     """Raise for a comparison of two recorded values that are equal.
 
     Raises:

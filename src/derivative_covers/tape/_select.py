@@ -43,6 +43,12 @@ def where(condition: Any, *choices: Any) -> Any:
 @implements(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """The choice of the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        msg = "list of cases must be same length as list of conditions"
+        raise ValueError(msg)
+    if not len(condlist):
+        msg = "select with an empty condition list is not possible"
+        raise ValueError(msg)
     r = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         r = np.where(truth(condition), choice, r)
@@ -53,11 +59,18 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """Each function where its condition holds."""
     a = as_array(x)
-    if np.ndim(condlist[0]) == 0 and a.v.ndim:
+    if np.isscalar(condlist) or (np.ndim(condlist[0]) == 0 and a.v.ndim):
         condlist = [condlist]
     masks = [np.broadcast_to(truth(c), a.v.shape) for c in condlist]
-    if len(funclist) == len(masks) + 1:
+    n = len(masks)
+    if len(funclist) == n + 1:
         masks.append(~np.any(masks, axis=0))
+    elif len(funclist) != n:
+        msg = (
+            f"with {n} condition(s), either {n} or {n + 1} functions are expected; got "
+            f"{len(funclist)}"
+        )
+        raise ValueError(msg)
     out = np.zeros_like(a)
     for mask, function in zip(masks, funclist, strict=True):
         if mask.any():
@@ -83,7 +96,11 @@ def nan_to_num(x: Any, copy: bool = True, **kw: Any) -> Any:
     """Numbers in the place of what is not finite."""
     a = as_array(x)
     r = np.nan_to_num(a.v, **kw)
-    return assembled(a.tape, r, np.where(np.isfinite(a.v), a.node_ids(), -1))
+    found = assembled(a.tape, r, np.where(np.isfinite(a.v), a.node_ids(), -1))
+    if copy or a is not x:
+        return found
+    a[...] = found
+    return a
 
 
 # -- rounding, parts, and functions made of one elemental ------------------------------
@@ -146,3 +163,33 @@ def imag(x: Any) -> Any:
     """Zeros: recorded programs are real."""
     a = as_array(x)
     return constant(a.tape, np.array(a.v.imag))
+
+
+@implements(np.angle)
+def angle(z: Any, deg: bool = False) -> Any:
+    """Zero or half a turn, with a jump at zero: recorded programs are real."""
+    found = np.arctan2(0.0, z if isinstance(z, TVar) else as_array(z))
+    return found * (180 / np.pi) if deg else found
+
+
+@implements(np.modf)
+def modf(x: Any) -> tuple[Any, Any]:
+    """What stands behind and before the decimal point."""
+    a = as_array(x)
+    part = np.asarray(np.modf(a.v)[0])
+    before = _apply(np.trunc, a)
+    behind = binary(np.subtract, a, before, part)
+    return behind, before
+
+
+@implements(np.divmod)
+def divmod_(x: Any, y: Any) -> tuple[Any, Any]:
+    """Floor of the quotient, and remainder."""
+    return floor_divide(x, y), np.remainder(x, y)
+
+
+@implements(np.i0)
+def i0(x: Any) -> Any:
+    """The modified Bessel function of order zero; its derivatives need scipy."""
+    a = as_array(x)
+    return unary("i0", a, np.asarray(np.i0(a.v), dtype=a.v.dtype).reshape(a.v.shape))

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedOperationError
-from ._call import check_dtype
+from ..errors import NondifferentiableError
+from ._call import check_dtype, stored
 from ._convert import tape_of
+from ._exact import picked
+from ._indexing import plain_index
 from ._protocol import as_array, implements
 from ._storage import constant
 
@@ -43,11 +45,12 @@ _MOVES: tuple[Any, ...] = (
     np.tile,
     np.repeat,
     np.resize,
-    np.take,
     np.take_along_axis,
     np.diagonal,
     np.delete,
     np.broadcast_to,
+    np.fft.fftshift,
+    np.fft.ifftshift,
     np.lib.stride_tricks.sliding_window_view,
 )
 _FILLS: tuple[Any, ...] = (np.tril, np.triu, np.diagflat)
@@ -57,9 +60,9 @@ _SPLITS: tuple[Any, ...] = (
     np.hsplit,
     np.vsplit,
     np.dsplit,
+    *(vars(np)[name] for name in ("unstack",) if name in vars(np)),
 )
 _AT_LEAST: tuple[Any, ...] = (np.atleast_1d, np.atleast_2d, np.atleast_3d)
-_TRAPEZOID: Any = vars(np).get("trapezoid") or vars(np)["trapz"]
 
 for _function in _MOVES:
     _move(_function)
@@ -98,7 +101,8 @@ def _pieces(function: Any) -> None:
     @implements(function)
     def pieces(a: Any, *args: Any, **kw: Any) -> Any:
         x = as_array(a)
-        return [x._view(piece) for piece in function(x.v, *args, **kw)]
+        found = function(x.v, *args, **kw)
+        return type(found)(x._view(piece) for piece in found)
 
 
 for _function in _SPLITS:
@@ -117,6 +121,42 @@ for _function in _AT_LEAST:
     _at_least(_function)
 
 
+@implements(np.take)
+def take(
+    a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise"
+) -> Any:
+    """The entries at positions along an axis."""
+    return stored(as_array(a).take(plain_index(indices), axis, mode=mode), out)
+
+
+@implements(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    """An entry of the choice that a plain integer names, everywhere."""
+    at = plain_index(a)
+    parts = [as_array(c, *choices) for c in choices]
+    return stored(picked(parts, lambda things: np.choose(at, things, mode=mode)), out)
+
+
+@implements(np.trim_zeros)
+def trim_zeros(filt: Any, trim: Any = "fb", **kw: Any) -> Any:
+    """Constant zeros are taken off the ends.
+
+    Raises:
+        NondifferentiableError: If a recorded entry to be taken off is zero.
+    """
+    x = as_array(filt)
+    zero = np.atleast_1d((x.v == 0.0) & (x.node_ids() >= 0))
+    kept = np.trim_zeros(x.v, trim, **kw)
+    if zero.any() and kept.shape != np.trim_zeros(x.v + zero, trim, **kw).shape:
+        at = int(np.flatnonzero(zero)[0])
+        msg = (
+            f"np.trim_zeros would take off entry {at}, which is recorded and exactly "
+            "zero: the length of the result jumps there. Evaluate at another point."
+        )
+        raise NondifferentiableError(msg, elemental="trim_zeros", values=(0.0,))
+    return x._view(kept) if isinstance(kept, np.ndarray) else kept
+
+
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     """Read-only views of one shape."""
@@ -131,72 +171,13 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     return as_array(a).copy(order)
 
 
-@implements(np.pad)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kw: Any) -> Any:
-    """Constant, edge, wrap, reflect and symmetric margins.
-
-    Raises:
-        UnsupportedOperationError: For modes that compute, and recorded margins.
-    """
-    x = as_array(array)
-    reflected = mode in ("reflect", "symmetric") and kw.get("reflect_type") != "odd"
-    if not (mode in ("constant", "edge", "wrap") or reflected) or tape_of(*kw.values()):
-        msg = (
-            f"np.pad with mode={mode!r} and {kw} has no rule for recorded variables; use "
-            "mode 'constant', 'edge', 'wrap', 'reflect' or 'symmetric' with plain "
-            "numbers, or np.concatenate."
-        )
-        raise UnsupportedOperationError(msg)
-    r = np.pad(x.v, pad_width, mode, **kw)
-    if mode == "constant":
-        kw["constant_values"] = -1
-    return x._derived(r, lambda ids: np.pad(ids, pad_width, mode, **kw))
+def _astype(x: Any, dtype: Any, /, **kw: Any) -> Any:
+    """A copy in the tape's own type."""
+    return as_array(x).astype(dtype, **kw)
 
 
-def _difference(x: Any, axis: int) -> Any:
-    later = [slice(None)] * x.v.ndim
-    earlier = list(later)
-    later[axis], earlier[axis] = slice(1, None), slice(None, -1)
-    return x[tuple(later)] - x[tuple(earlier)]
-
-
-@implements(np.diff)
-def diff(
-    a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None
-) -> Any:
-    """Differences of neighbours, ``n`` times over."""
-    x = as_array(a, prepend, append)
-    if n < 0:
-        msg = f"order must be non-negative but got {n}"
-        raise ValueError(msg)
-    edge = list(x.v.shape)
-    edge[axis] = 1
-    ends = [None if e is None else as_array(e, x) for e in (prepend, append)]
-    before, after = (
-        [] if e is None else [e if e.v.ndim else np.broadcast_to(e, tuple(edge))]
-        for e in ends
-    )
-    if before or after:
-        x = np.concatenate([*before, x, *after], axis)
-    for _ in range(n):
-        x = _difference(x, axis)
-    return x
-
-
-@implements(_TRAPEZOID)
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """Trapezoidal rule; the abscissae may be recorded as well."""
-    f = as_array(y, x, dx)
-    if x is not None:
-        at = x if isinstance(x, np.ndarray) and x.dtype != object else as_array(x, f)
-        if at.ndim == 1:
-            dx = np.diff(at).reshape((-1,) + (1,) * (f.v.ndim - 1 - axis % f.v.ndim))
-        else:
-            dx = np.diff(at, axis=axis)
-    later = [slice(None)] * f.v.ndim
-    earlier = list(later)
-    later[axis], earlier[axis] = slice(1, None), slice(None, -1)
-    return np.sum(dx * (f[tuple(later)] + f[tuple(earlier)]) / 2.0, axis=axis)
+if "astype" in vars(np):
+    implements(vars(np)["astype"])(_astype)
 
 
 def _like(function: Any) -> None:

@@ -5,6 +5,9 @@ memory order is node ``start + k`` and no ids exist; the first in-place write gi
 tape a copy of the values, makes the ids explicit and leaves the memory to the views.
 NumPy decides what is a view and what a copy: the ids of a view are the same strided
 view of the id buffer.
+
+A constant belongs to no tape until a node is stored into it, so that a table kept between
+recordings is a constant in each of them.
 """
 
 from __future__ import annotations
@@ -14,18 +17,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UnsupportedOperationError
+from ._active import active
 from ._blocks import Block, Floats, Ids, Operand
 from ._tape import Tape
 from ._tvar import TVar
 
 __all__ = [
+    "PLAIN",
     "ArrayBase",
+    "ConstantStorage",
     "Storage",
     "assembled",
     "constant",
     "entrywise",
     "fresh",
     "from_ids",
+    "held",
     "memory_order",
     "scalar",
     "scalar_or_array",
@@ -40,9 +48,9 @@ class Storage:
     def __init__(
         self, tape: Tape, v: Floats, start: int, block: Block | None, ids: Ids | None
     ) -> None:
-        self.tape = tape
+        self.tape: Any = tape  # None: a constant, see below
         self.v = v  # owns its memory
-        self.start = start  # first node; -1: every entry is a constant
+        self.start = start  # first node; -1: constants only
         self.block = block  # the block that shares the buffer, until the first write
         self.ids = ids  # explicit ids in memory order; -1 marks a constant
         self.mixed: bool | None = None if ids is not None else False  # None: not known
@@ -96,6 +104,52 @@ class Storage:
         self.ids = self.numbering = None
         self.mixed = False
 
+    def forget(self) -> None:
+        """Become a constant again: every entry was overwritten by a number."""
+        self.tape = None
+        self.__class__ = ConstantStorage
+
+
+class ConstantStorage(Storage):
+    """A buffer without nodes; it becomes a :class:`Storage` when the first is stored.
+
+    What is the same for every constant stands in the class, so that making one costs
+    little.
+    """
+
+    __slots__ = ()
+
+    start = -1
+    block = None
+    ids = None
+    mixed = False
+    numbering = None
+
+    def __init__(self, v: Any) -> None:
+        self.tape = None
+        self.v = v
+
+    def join(self, tape: Tape) -> None:
+        """Belong to a tape from now on.
+
+        Raises:
+            UnsupportedOperationError: If the tape's nodes are of another type.
+        """
+        v = self.v
+        if v.dtype != tape.dtype:
+            msg = (
+                f"a recorded value of type {tape.dtype} was to be stored into a constant "
+                f"array of type {v.dtype}; a recording keeps one type. Make the array "
+                "without a dtype while recording, or record at a point of that type."
+            )
+            raise UnsupportedOperationError(msg)
+        self.__class__ = Storage  # type: ignore[assignment]
+        Storage.__init__(self, tape, v, -1, None, None)
+
+
+PLAIN = ConstantStorage(None)
+"""Stands for the storage of a constant that nobody has viewed or written nodes into."""
+
 
 class ArrayBase:
     """Values, ids and geometry of an array of nodes; :class:`TArray` adds operations."""
@@ -106,6 +160,8 @@ class ArrayBase:
 
     s: Storage
     v: Floats
+    # Left unset in constants, which saves time. (A __getattr__ in their place would make
+    # every attribute slow.)
     _offset: int
     _idview: tuple[Ids, Ids] | None
 
@@ -113,18 +169,31 @@ class ArrayBase:
         ArrayBase.concrete = cls
 
     @property
-    def tape(self) -> Tape:
-        """The tape that records this array's operations."""
-        return self.s.tape
+    def tape(self) -> Any:
+        """The tape that records this array's operations.
+
+        A constant belongs to the recording in progress, and to none outside of one.
+        """
+        return self.s.tape or active()
 
     @property
     def is_constant(self) -> bool:
         """Whether no entry depends on the inputs, as far as the storage knows."""
-        return self.s.start < 0 and self.s.ids is None
+        return self.s.tape is None
+
+    def _home(self) -> Storage:
+        """The storage of this array alone and its views, made now where it is lacking."""
+        s = self.s
+        if s is PLAIN:
+            self.s = s = ConstantStorage(self.v)
+        return s
 
     def _position(self) -> int:
         """Position of the first entry in the storage, in entries."""
-        found = self._offset
+        try:
+            found = self._offset
+        except AttributeError:
+            found = -1
         if found < 0:
             here = self.v.__array_interface__["data"][0]
             base = self.s.v.__array_interface__["data"][0]
@@ -134,12 +203,17 @@ class ArrayBase:
     def node_ids(self) -> Ids:
         """Node ids with the geometry of the array, for reading."""
         s = self.s
+        if s.tape is None:
+            return np.full(self.v.shape, -1, dtype=np.int64)
         return self._ids() if s.ids is not None else self._geometry(s.listed())
 
     def _ids(self) -> Ids:
         """Node ids with the geometry of the array: a view of the storage's ids."""
         flat = self.s.explicit()
-        cached = self._idview
+        try:
+            cached = self._idview
+        except AttributeError:
+            cached = None
         if cached is not None and cached[0] is flat:
             return cached[1]
         view = self._geometry(flat)
@@ -172,11 +246,12 @@ class ArrayBase:
 
     def _view(self, v: Floats) -> Any:
         """The array whose values are ``v``, a NumPy view of this one's values."""
-        tape = self.s.tape
-        if tape.finished:
+        s = self._home()
+        tape = s.tape
+        if tape is not None and tape.finished:
             tape.put(())
         out = _new(ArrayBase.concrete)
-        out.s = self.s
+        out.s = s
         out.v = v
         out._offset = -1
         out._idview = None
@@ -187,7 +262,7 @@ class ArrayBase:
         s = self.s
         at = self._position()
         node = int(s.ids[at]) if s.ids is not None else s.start + at
-        return scalar(s.tape, -1 if s.start < 0 and s.ids is None else node, self.v)
+        return scalar(s.tape, node, self.v)
 
     def _derived(self, v: Any, pick: Any) -> Any:
         """The result of an indexing-like operation that gave values ``v``.
@@ -195,18 +270,18 @@ class ArrayBase:
         ``pick(ids)`` does to an id array what was done to the values; it is called only
         where NumPy made a copy.
         """
+        tape = self.s.tape
         if v.__class__ is not np.ndarray:
-            ids = int(pick(self.node_ids())) if not self.is_constant else -1
-            return scalar(self.s.tape, ids, v)
-        base = self.s.v
+            return v if tape is None else scalar(tape, int(pick(self.node_ids())), v)
+        base = self._home().v
         owner: Any = v
         while owner is not None:
             if owner is base:
                 return self._view(v)
             owner = getattr(owner, "base", None)
-        if self.is_constant:
-            return fresh(self.s.tape, v, -1, None)
-        out = from_ids(self.s.tape, v, pick(self.node_ids()))
+        if tape is None:
+            return held(v)
+        out = from_ids(tape, v, pick(self.node_ids()))
         if self.s.mixed is False:
             out.s.mixed = False
         return out
@@ -228,10 +303,25 @@ def scalar(tape: Tape, i: int, v: Any) -> TVar:
     return out
 
 
-def constant(tape: Tape, r: Any) -> Any:
-    """A recorded array, or scalar variable, whose entries depend on nothing."""
+def held(r: Any) -> Any:
+    """A float array as a constant that nodes can be stored into; anything else as it is.
+
+    Memory that is not the array's own is copied.
+    """
+    if type(r) is not np.ndarray or r.dtype.kind != "f":
+        return r
+    out = _new(ArrayBase.concrete)
+    out.s = PLAIN
+    out.v = r if r.base is None else r.copy(order="K")
+    return out
+
+
+def constant(tape: Tape | None, r: Any) -> Any:
+    """An array, or scalar variable, whose entries depend on nothing."""
+    if tape is None:
+        return held(r)
     if isinstance(r, np.ndarray) and r.ndim:
-        return fresh(tape, r.astype(tape.dtype, copy=False), -1, None)
+        return held(r.astype(tape.dtype, copy=False))
     return scalar(tape, -1, r)
 
 
@@ -243,7 +333,12 @@ def assembled(tape: Tape, v: Any, ids: Any) -> Any:
 
 
 def fresh(tape: Tape, v: Floats, start: int, block: Block | None) -> Any:
-    """Array on a new storage whose entries, in memory order, are nodes from ``start``."""
+    """Array on a new storage whose entries, in memory order, are nodes from ``start``.
+
+    They are constants where ``start`` is negative.
+    """
+    if start < 0:
+        return held(v)
     if tape.finished:
         tape.put(())
     if v.base is not None and not (v.flags.owndata):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from ._blocks import (
     Unary,
 )
 from ._views import NodeView, curvature, parents, partials
+
+if TYPE_CHECKING:
+    from ._kinks import Kink
+    from ._structure import Structure
 
 __all__ = ["RUN_LIMIT", "Tape", "refuse_two_tapes"]
 
@@ -51,6 +55,10 @@ class Tape:
         shape: Shape of ``x0``; gradients and covers come in it.
         ninputs: Number of inputs.
         blocks: The recorded blocks, for sweeps.
+        structure: Nest of dictionaries and tuples in which the inputs came; None for one
+            array. ``shape`` is then that of the flat vector behind them.
+        branch: Whether kinks and ties take the value's branch (``kinks="branch"``).
+        kinks: Where they did, on the way to the outputs; a tuple of :class:`Kink`.
         finished: Whether recording has ended.
 
     Example:
@@ -67,6 +75,11 @@ class Tape:
         self.ninputs = int(x.size)
         self.blocks: list[Block] = [Inputs(0, x.ravel())]
         self.starts: list[int] = [0]
+        self.structure: Structure | None = None
+        self.branch = False
+        self.kinks: tuple[Kink, ...] = ()
+        self.ties: list[Any] = []  # noted by comparisons, where branches are taken
+        self.detached: list[tuple[int, int]] = []  # nodes made by stop_gradient
         self.finished = False
         self.scalar: Callable[[Any], Any] = (
             float if x.dtype == np.float64 else x.dtype.type
@@ -165,9 +178,10 @@ class Tape:
         values: Floats,
         *,
         merge: bool = True,
+        centred: bool = False,
     ) -> Dot:
         """Record inner products of recorded entries."""
-        block = Dot(self._begin(), values, shape, x, y, merge)
+        block = Dot(self._begin(), values, shape, x, y, merge, centred)
         self._add(block)
         return block
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..elementals import answers
 from ._call import refuse_plain
-from ._elementwise import binary
+from ._indexing import plain_index
 from ._protocol import UFUNC_METHODS, as_array, implements
 from ._select import truth
 from ._storage import ArrayBase
@@ -90,11 +91,13 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 def _at(ufunc: Any) -> None:
     """Unbuffered updates: entries that are met several times are updated in rounds."""
 
-    def update(a: Any, indices: Any, b: Any) -> None:
+    def update(a: Any, indices: Any, *operand: Any) -> None:
         target = _target(a, f"np.{ufunc.__name__}.at")
-        at = np.arange(target.size).reshape(target.shape)[indices]
-        values = np.broadcast_to(as_array(b, target), at.shape).ravel()
-        at = at.ravel()
+        at = np.arange(target.size).reshape(target.shape)[plain_index(indices)]
+        values = [
+            np.broadcast_to(as_array(b, target), at.shape).ravel() for b in operand
+        ]
+        at = np.ravel(at)
         order = np.argsort(at, kind="stable")
         _, first, count = np.unique(at[order], return_index=True, return_counts=True)
         turn = np.empty_like(at)
@@ -102,10 +105,12 @@ def _at(ufunc: Any) -> None:
         for k in range(int(count.max(initial=0))):
             now = np.flatnonzero(turn == k)
             key = np.unravel_index(at[now], target.shape)
-            target[key] = binary(ufunc, target[key], values[now])
+            target[key] = ufunc(target[key], *(v[now] for v in values))
 
     UFUNC_METHODS[ufunc, "at"] = update
 
 
-for _ufunc in (np.add, np.subtract, np.multiply, np.divide):
-    _at(_ufunc)
+for _name in sorted(vars(np)):
+    _ufunc = vars(np)[_name]
+    if isinstance(_ufunc, np.ufunc) and answers(_ufunc.__name__):
+        _at(_ufunc)

@@ -7,19 +7,21 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..elementals import Elemental
 from ..errors import UnsupportedOperationError
-from ._call import check_dtype
+from ._array_operators import ArrayOperators, complete
+from ._call import check_dtype, real_values
 from ._convert import as_operand
-from ._elementwise import binary, common_tape, compare, unary
+from ._elementwise import binary, common_tape, unary
 from ._hooks import array_layer
 from ._indexing import Flat, plain_index
-from ._storage import ArrayBase, fresh
+from ._storage import PLAIN, ArrayBase, ConstantStorage, fresh, held
 from ._tvar import TVar
 
 __all__ = ["TArray"]
 
 
-class TArray(ArrayBase):
+class TArray(ArrayOperators):
     """An array of recorded values; behaves as a NumPy array of floats.
 
     Views alias as NumPy's do, in-place assignment included. What would drop a
@@ -86,14 +88,25 @@ class TArray(ArrayBase):
 
     def __getitem__(self, key: Any) -> Any:
         v = self.v
-        if key.__class__ is int and v.ndim == 1:
-            s = self.s
-            tape = s.tape
+        s = self.s
+        if s.tape is None:
+            try:
+                found = v[key]
+            except (IndexError, UnsupportedOperationError):
+                found = v[plain_index(key)]
+            if type(found) is not _Array:
+                return found
+            if key.__class__ is slice and s is not PLAIN:
+                view = TArray()
+                view.s = s
+                view.v = found
+                return view
+            return self._derived(found, None)
+        tape = s.tape
+        if type(key) is int and v.ndim == 1:
             value = v.item(key)
             if s.ids is not None:
                 node = int(self._ids()[key])
-            elif s.start < 0:
-                node = -1
             else:
                 if key < 0:
                     key += v.size
@@ -113,29 +126,49 @@ class TArray(ArrayBase):
             return out
         key = plain_index(key)
         found = v[key]
-        if found.__class__ is not np.ndarray and not self.is_constant:
+        if found.__class__ is not np.ndarray:
             entry = v[(*key, ...)] if key.__class__ is tuple else v[key, ...]
             if entry.base is not None:  # a view: no need to list all ids
                 return self._view(entry)._entry()
         return self._derived(found, lambda ids: ids[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        key = plain_index(key)
         tape = self.s.tape
-        if tape.finished:
+        if tape is None and type(value) is float:
+            try:
+                self.v[key] = value
+                return
+            except (
+                IndexError,
+                UnsupportedOperationError,
+            ):  # a recorded index is refused below
+                pass
+        key = plain_index(key)
+        if tape is not None and tape.finished:
             tape.put(())
         value = as_operand(value, self)
-        live = isinstance(value, (ArrayBase, TVar)) and value.tape is not None
-        if live:
-            common_tape(self, value)
-        new = value.v if isinstance(value, (ArrayBase, TVar)) else value
+        recorded = isinstance(value, (ArrayBase, TVar))
+        new = value.v if recorded else value
+        live = recorded and not value.is_constant
+        if not live and tape is None:
+            self.v[key] = new
+            return
         ids: Any = -1
         if live:
             ids = value.i if isinstance(value, TVar) else value.node_ids()
-        if not live and self.is_constant:
-            self.v[key] = new
+            common = common_tape(self, value)
+            home = self._home()
+            if isinstance(home, ConstantStorage):
+                home.join(common)
+        whole = self.v is self.s.v and (
+            key is ... or (key.__class__ is slice and key == _ALL)
+        )
+        if whole and not live:
+            self.s.release()
+            self.v[...] = new
+            self.s.forget()
             return
-        if key is ... and live and self._replaceable(value):
+        if whole and self._replaceable(value):
             self.s.renumber(value.s.start)
             self.v[...] = new
             return
@@ -150,14 +183,16 @@ class TArray(ArrayBase):
     def _replaceable(self, value: Any) -> bool:
         """Whether all entries become evenly numbered ones of the same geometry."""
         v = self.v
-        if v is not self.s.v or not isinstance(value, ArrayBase):
+        if not isinstance(value, ArrayBase):
             return False
         o = value.s
         whole = o.ids is None and o.start >= 0 and value.v is o.v
         return whole and value.v.shape == v.shape and value.v.strides == v.strides
 
-    def item(self, *index: Any) -> TVar:
-        """One entry as a scalar variable."""
+    def item(self, *index: Any) -> Any:
+        """One entry as a scalar variable, or as a float where the array is constant."""
+        if self.is_constant:
+            return self.v.item(*index)
         if not index:
             if self.v.size != 1:
                 msg = f"item() needs an array of one entry; this one has shape {self.shape}."
@@ -170,10 +205,12 @@ class TArray(ArrayBase):
         found: TVar = self._view(self.v[(*at, ...)])._entry()
         return found
 
-    def tolist(self) -> list[Any]:
-        """Nested list of scalar variables."""
+    def tolist(self) -> Any:
+        """Nested list of scalar variables, of floats where the array is constant."""
+        if self.is_constant:
+            return self.v.tolist()
         if self.v.ndim == 0:
-            return self[()]  # type: ignore[no-any-return]
+            return self[()]
         return [e.tolist() if isinstance(e, TArray) else e for e in self]
 
     # -- shapes ------------------------------------------------------------------
@@ -227,7 +264,7 @@ class TArray(ArrayBase):
         s = self.s
         if (
             s.ids is None
-            and s.start >= 0
+            and s.tape is not None
             and self.v.flags.c_contiguous
             and order in "CAK"
         ):
@@ -241,12 +278,15 @@ class TArray(ArrayBase):
     def __deepcopy__(self, memo: Any) -> TArray:
         return self.copy()
 
-    def astype(self, dtype: Any, **_: Any) -> TArray:
-        """A copy, in the tape's own type.
+    def astype(self, dtype: Any, **kw: Any) -> Any:
+        """A copy, in the tape's own type; constants take any type.
 
         Raises:
             UnsupportedOperationError: For every other type.
         """
+        if self.is_constant:
+            r = self.v.astype(dtype, **kw)
+            return held(r) if r.dtype == self.v.dtype else r
         check_dtype(dtype, self.s.tape)
         return self.copy()
 
@@ -262,6 +302,10 @@ class TArray(ArrayBase):
         """Sort in place, as numpy.ndarray.sort."""
         self[...] = np.sort(self, axis, **kw)
 
+    def partition(self, kth: Any, axis: int = -1, **kw: Any) -> None:
+        """Partition in place, as numpy.ndarray.partition."""
+        self[...] = np.partition(self, kth, axis, **kw)
+
     def compress(self, condition: Any, axis: Any = None) -> TArray:
         """As numpy.ndarray.compress."""
         return self._moved(lambda a: a.compress(condition, axis))
@@ -270,133 +314,7 @@ class TArray(ArrayBase):
         """Set every entry."""
         self[...] = value
 
-    # -- functions with methods --------------------------------------------------
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _FUNCTION_METHODS:
-            function = getattr(np, name)
-            return lambda *args, **kw: array_layer().function(
-                function, (self, *args), kw
-            )
-        msg = f"a recorded array has no attribute {name!r}"
-        raise AttributeError(msg)
-
-    # -- operators ---------------------------------------------------------------
-
-    def __add__(self, other: Any) -> Any:
-        return binary(np.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return binary(np.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return binary(np.subtract, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return binary(np.subtract, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return binary(np.multiply, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return binary(np.multiply, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return binary(np.divide, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return binary(np.divide, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return binary(np.remainder, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return binary(np.remainder, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return np.floor_divide(self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return np.floor_divide(other, self)
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
-
-    def __pow__(self, other: Any) -> Any:
-        if isinstance(other, (int, float)):
-            other = as_operand(other)
-            special = _POWERS.get(other)
-            if special is not None:
-                return unary(special, self, self.v**other)
-            return binary(np.power, self, other, self.v**other)
-        return binary(np.power, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return binary(np.power, other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return np.matmul(self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return np.matmul(other, self)
-
-    def __neg__(self) -> Any:
-        return unary(np.negative, self)
-
-    def __pos__(self) -> Any:
-        return self.copy()
-
-    def __abs__(self) -> Any:
-        return unary(np.absolute, self)
-
-    def __iadd__(self, other: Any) -> TArray:
-        self[...] = self + other
-        return self
-
-    def __isub__(self, other: Any) -> TArray:
-        self[...] = self - other
-        return self
-
-    def __imul__(self, other: Any) -> TArray:
-        self[...] = self * other
-        return self
-
-    def __itruediv__(self, other: Any) -> TArray:
-        self[...] = self / other
-        return self
-
-    def __ipow__(self, other: Any) -> TArray:
-        self[...] = self**other
-        return self
-
-    def __imod__(self, other: Any) -> TArray:
-        self[...] = self % other
-        return self
-
-    def __ifloordiv__(self, other: Any) -> TArray:
-        self[...] = self // other
-        return self
-
-    def __lt__(self, other: Any) -> Any:
-        return compare(self, other, "<")
-
-    def __le__(self, other: Any) -> Any:
-        return compare(self, other, "<=")
-
-    def __gt__(self, other: Any) -> Any:
-        return compare(self, other, ">")
-
-    def __ge__(self, other: Any) -> Any:
-        return compare(self, other, ">=")
-
-    def __eq__(self, other: Any) -> Any:
-        return compare(self, other, "==")
-
-    def __ne__(self, other: Any) -> Any:
-        return compare(self, other, "!=")
+    # -- questions ---------------------------------------------------------------
 
     def __bool__(self) -> bool:
         if self.v.size != 1:
@@ -413,10 +331,25 @@ class TArray(ArrayBase):
     # -- protocols ---------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
+        if self.s.tape is None and "out" not in kw and not _live(inputs):
+            if len(inputs) == 1 and method == "__call__":
+                r = ufunc(self.v, **kw)
+                return tuple(map(held, r)) if r.__class__ is tuple else held(r)
+            r = getattr(ufunc, method)(*(real_values(x) for x in inputs), **kw)
+            return tuple(map(held, r)) if r.__class__ is tuple else held(r)
         return array_layer().ufunc(ufunc, method, inputs, kw)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kw: Any) -> Any:
+        if self.s.tape is None:
+            if len(args) == 1 and not kw and func in _FRESH:
+                return held(func(self.v))
+            if not _live((args, tuple(kw.values()))):
+                return _of_constants(func, args, kw)
         return array_layer().function(func, args, kw)
+
+    def __elemental__(self, op: Elemental, operands: tuple[Any, ...]) -> Any:
+        """Record an elemental entry by entry."""
+        return unary(op.name, self) if op.arity == 1 else binary(op.name, *operands)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if self.is_constant:
@@ -433,7 +366,7 @@ class TArray(ArrayBase):
         )
         raise UnsupportedOperationError(msg)
 
-    def _single(self, what: str) -> TVar:
+    def _single(self, what: str) -> Any:
         return self.item() if self.v.size == 1 else self._refuse(what)
 
     def __float__(self) -> float:
@@ -448,37 +381,47 @@ class TArray(ArrayBase):
     def __complex__(self) -> complex:
         return complex(self._single("complex()"))
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.is_constant:
+            return held, (self.v.copy(),)
+        return super().__reduce_ex__(protocol)
+
     def __repr__(self) -> str:
         body = np.array2string(self.v, separator=", ", prefix="TArray(")
         return f"TArray({body}, dtype={self.v.dtype})"
 
 
+def _of_constants(func: Any, args: Any, kw: Any) -> Any:
+    """What a function gives for constants: by its rule, which knows views, or NumPy's."""
+    try:
+        r = array_layer().function(func, args, kw)
+    except UnsupportedOperationError:
+        plain = {name: real_values(x) for name, x in kw.items()}
+        return held(func(*real_values(args), **plain))
+    return np.float64(r.v) if type(r) is TVar and type(r.v) is float else r
+
+
+def _live(inputs: tuple[Any, ...]) -> bool:
+    """Whether an operand holds a node."""
+    for x in inputs:
+        if isinstance(x, (ArrayBase, TVar)):
+            if not x.is_constant:
+                return True
+        elif isinstance(x, (list, tuple)):
+            if _live(tuple(x)):
+                return True
+        elif isinstance(x, np.ndarray) and x.dtype == object and _live(tuple(x.flat)):
+            return True
+    return False
+
+
 _new = object.__new__
-# Exponents with an elemental of their own: faster, and exact under scaling.
-_POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
-_FUNCTION_METHODS = frozenset(
-    (
-        "sum",
-        "prod",
-        "mean",
-        "var",
-        "std",
-        "dot",
-        "max",
-        "min",
-        "cumsum",
-        "cumprod",
-        "clip",
-        "round",
-        "argmax",
-        "argmin",
-        "argsort",
-        "trace",
-        "all",
-        "any",
-        "conj",
-        "conjugate",
-        "nonzero",
-        "put",
-    )
+_Array = np.ndarray
+_ALL = slice(None)
+# Functions of one array whose results share no memory with it.
+_FRESH = frozenset(
+    (np.sum, np.prod, np.mean, np.max, np.min, np.any, np.all, np.cumsum)
 )
+
+
+complete(TArray)

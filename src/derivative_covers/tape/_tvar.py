@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elementals import Elemental, answers, by_name, by_ufunc, opcode
+from ..elementals import Elemental, by_name, by_ufunc, opcode
 from ..errors import (
     InputTypeError,
     TapeError,
     UnsupportedOperationError,
 )
 from ._covervar import CoverVar
+from ._generic import COMPARISONS, EQUALITY, TESTS, is_number, ufunc_name
 from ._hooks import LAYERED, array_layer
-from ._refusals import is_foreign, refuse_huge, refuse_nan, refuse_tie
+from ._kinks import settle_tie
+from ._refusals import is_foreign, refuse_huge, refuse_nan
 from ._tape import Tape, refuse_two_tapes
 
 __all__ = [
@@ -124,23 +125,11 @@ class TVar(CoverVar):
         out.v = v
         return out
 
-    def __rpow__(self, other: Any) -> Any:
-        return apply_binary("power", other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return apply_binary("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return apply_binary("mod", other, self)
-
     def __floordiv__(self, other: Any) -> Any:
         return _variable(np.floor_divide(self, other))
 
     def __rfloordiv__(self, other: Any) -> Any:
         return _variable(np.floor_divide(other, self))
-
-    def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
 
     def __neg__(self) -> Any:
         tape = self.tape
@@ -149,57 +138,11 @@ class TVar(CoverVar):
         v = -self.v
         return _scalar(tape, (_NEG, self.i, -1, v), v)
 
-    def __pos__(self) -> Any:
-        return apply_unary("positive", self)
-
-    def __abs__(self) -> Any:
-        return apply_unary("absolute", self)
-
-    def __round__(self, ndigits: int | None = None) -> Any:
-        if ndigits:
-            scale = 10.0**ndigits
-            return apply_unary("rint", self * scale) / scale
-        return apply_unary("rint", self)
-
-    def __floor__(self) -> Any:
-        return apply_unary("floor", self)
-
-    def __ceil__(self) -> Any:
-        return apply_unary("ceil", self)
-
-    def __trunc__(self) -> Any:
-        return apply_unary("trunc", self)
-
-    # -- comparisons -------------------------------------------------------------
-
-    def __lt__(self, other: Any) -> Any:
-        return _compare(self, other, "<")
-
-    def __le__(self, other: Any) -> Any:
-        return _compare(self, other, "<=")
-
-    def __gt__(self, other: Any) -> Any:
-        return _compare(self, other, ">")
-
-    def __ge__(self, other: Any) -> Any:
-        return _compare(self, other, ">=")
-
-    def __eq__(self, other: Any) -> Any:
-        return _compare(self, other, "==")
-
-    def __ne__(self, other: Any) -> Any:
-        return _compare(self, other, "!=")
-
     def __hash__(self) -> int:
         tape = self.tape
         return hash(self.v) if tape is None else hash((id(tape), self.i))
 
-    def __bool__(self) -> bool:
-        return bool(_compare(self, 0.0, "!="))
-
     # -- NumPy -------------------------------------------------------------------
-
-    __array_priority__ = 1000.0
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         found = _UNARY.get(ufunc)
@@ -215,7 +158,8 @@ class TVar(CoverVar):
             tape.put((found[1], self.i, -1, v))
             out.v = v
             return out
-        if method == "__call__" and not kw and ufunc not in LAYERED:
+        plain = method == "__call__" and not kw and ufunc not in LAYERED
+        if plain and ufunc.nout == 1 and ufunc.nin <= 2:
             if len(inputs) == 1:
                 return apply_unary(ufunc, self)
             x, y = inputs
@@ -226,11 +170,8 @@ class TVar(CoverVar):
     def __array_function__(self, func: Any, types: Any, args: Any, kw: Any) -> Any:
         return array_layer().function(func, args, kw)
 
-    def __getattr__(self, name: str) -> Any:
-        # NumPy calls x.sin(), x.exp(), ... on the entries of object arrays.
-        if not name.startswith("_"):
-            return _method(self, name)
-        raise AttributeError(name)
+    def __elemental__(self, op: Elemental, operands: tuple[Any, ...]) -> Any:
+        return _apply(op.name, *operands)
 
     @property
     def is_constant(self) -> bool:
@@ -354,19 +295,6 @@ def _lookup(
     return found
 
 
-def ufunc_name(ufunc: Any) -> str:
-    """Registry name of a ufunc: those of scipy.special carry their module.
-
-    A ufunc of somebody else never answers to the name of one of NumPy's.
-    """
-    name: str = ufunc.__name__
-    if getattr(np, name, None) is ufunc:
-        return name
-    if getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
-        return f"special.{name}"
-    return f"{name} (not numpy.{name})" if hasattr(np, name) else name
-
-
 def apply_unary(what: Any, x: TVar) -> Any:
     """Record an elemental of one operand, named or given by its ufunc."""
     if what.__class__ is not str and what in TESTS:
@@ -380,27 +308,13 @@ def apply_unary(what: Any, x: TVar) -> Any:
     return _scalar(tape, (code, x.i, -1, v), v)
 
 
-TESTS = {np.isfinite, np.isnan, np.isinf, np.signbit}
-COMPARISONS = {
-    np.less: "<",
-    np.less_equal: "<=",
-    np.greater: ">",
-    np.greater_equal: ">=",
-    np.equal: "==",
-    np.not_equal: "!=",
-}
-
-
-EQUALITY = frozenset(("==", "!="))
-
-
 def apply_binary(what: Any, x: Any, y: Any) -> Any:
     """Record an elemental of two operands, at least one of them a scalar variable."""
     if what.__class__ is not str and what in COMPARISONS:
         return _compare(x, y, COMPARISONS[what])
     xt = x.__class__ is TVar
     yt = y.__class__ is TVar
-    if not (xt or _is_number(x)) or not (yt or _is_number(y)):
+    if not (xt or is_number(x)) or not (yt or is_number(y)):
         return array_layer().binary(what, x, y)
     tape = x.tape if xt and x.tape is not None else (y.tape if yt else None)
     op, code = _BINARY.get(what) or _lookup(_BINARY, what)
@@ -423,12 +337,6 @@ def _evaluate(what: Any, op: Elemental, x: Any, y: Any) -> Any:
     return op.value(np, x, y) if what.__class__ is str else what(x, y)
 
 
-def _is_number(x: Any) -> bool:
-    if isinstance(x, (float, int, np.number, np.bool_)):
-        return True
-    return isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "fiub"
-
-
 def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
     if is_var:
         if x.tape is not None and x.tape is not tape:
@@ -445,7 +353,7 @@ def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
 
 def _compare(x: Any, y: Any, sign: str) -> Any:
     xt, yt = x.__class__ is TVar, y.__class__ is TVar
-    if not (xt or _is_number(x)) or not (yt or _is_number(y)):
+    if not (xt or is_number(x)) or not (yt or is_number(y)):
         if sign in EQUALITY and (is_foreign(x) or is_foreign(y)):
             return sign == "!="
         return array_layer().compare(x, y, sign)
@@ -455,12 +363,15 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     y_var = yt and y.tape is not None
     if x_var and y_var and x.tape is not y.tape:
         refuse_two_tapes()
+    for tape in (x.tape if x_var else None, y.tape if y_var else None):
+        if tape is not None and tape.finished:
+            tape.put(())
     same = x_var and y_var and x.i == y.i
     if xv == yv:
         guard = sign in EQUALITY and not (x_var and y_var)
         if (x_var or y_var) and not same and not guard:
-            node = x.i if x_var else y.i
-            refuse_tie(f"{xv!r} {sign} {yv!r}", node, (xv, yv))
+            ids = (x.i if x_var else -1, y.i if y_var else -1)
+            settle_tie(x.tape if x_var else y.tape, sign, ids, (xv, yv))
     elif ((x_var and xv != xv) or (y_var and yv != yv)) and not (
         same and sign in EQUALITY  # x != x asks for NaN
     ):
@@ -477,15 +388,12 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     return bool(xv == yv) if sign == "==" else bool(xv != yv)
 
 
-def _method(x: TVar, name: str) -> Any:
-    """What a ufunc is called as on the entries of an object array: ``x.sin()``, ..."""
-    ufunc = getattr(np, name, None)
-    if isinstance(ufunc, np.ufunc) and answers(name):
-        if ufunc.nin == 1:
-            return lambda: apply_unary(ufunc, x)
-        return lambda y: apply_binary(ufunc, x, y)
-    raise AttributeError(f"a recorded variable has no attribute {name!r}")  # noqa: EM102
+def _apply(what: Any, *operands: Any) -> Any:
+    return (apply_unary if len(operands) == 1 else apply_binary)(what, *operands)
 
+
+TVar._apply = staticmethod(_apply)
+TVar._decide = staticmethod(_compare)
 
 for _method_name, _name, _sign in (
     ("add", "add", "+"),

@@ -86,6 +86,8 @@ def partials(tape: Tape, k: int) -> Floats:
         first = int(i * c0 + j * c1 + m * c2)
         return block.coef[first + ck * np.arange(nk)]
     if isinstance(block, Dot):
+        if block.centred:
+            return np.zeros(2 * block.shape[3], dtype=tape.dtype)
         vals = tape.vals
         x, y = _row(block.x, block.shape, at), _row(block.y, block.shape, at)
         return np.concatenate([vals[y], vals[x]])

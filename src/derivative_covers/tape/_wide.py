@@ -16,6 +16,7 @@ __all__ = [
     "contract",
     "from_block",
     "inner_product",
+    "remainder",
     "settled",
     "sum_axes",
 ]
@@ -192,6 +193,20 @@ def contract(x: Any, y: Any, r: Any) -> Any:
         coef, strides = _coef(tape, w, (0, 1, None, 2))
         block = tape.linear(shape, _walk(y, (0, None, 2, 1)), coef, strides, values)
     return from_block(tape, r, block)
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """Record ``dx @ dy`` of deviations from the recorded values, shapes as in `contract`.
+
+    Both operands are recorded. Values and first partials are zero.
+    """
+    (b, i, k), (c, _, j) = x.v.shape, y.v.shape
+    shape = (max(b, c), i, j, k)
+    tape: Tape = x.tape
+    values = np.zeros(shape[:3], dtype=tape.dtype)
+    left, right = _walk(x, (0, 1, None, 2)), _walk(y, (0, None, 2, 1))
+    block = tape.dot(shape, left, right, values.ravel(), centred=True)
+    return from_block(tape, values, block)
 
 
 def _walk(x: ArrayBase, axes: tuple[int | None, ...]) -> Operand:

@@ -163,8 +163,8 @@ def dot_tangent(s, shape, x, y, held, absolute):
 
 
 @kernel
-def dot_second(b, vbar, dot, shape, x, y, held, absolute):
-    """Reverse second-order sweep."""
+def dot_second(b, vbar, dot, shape, x, y, held, centred, absolute):
+    """Reverse second-order sweep; first partials of centred nodes are zero."""
     k0, n0, n1, n2, nk = shape
     xid, sk = x[0], x[5]
     yid, tk = y[0], y[5]
@@ -181,7 +181,7 @@ def dot_second(b, vbar, dot, shape, x, y, held, absolute):
         for m in range(nk):
             ix = xid[p + m * sk] if gx else p + m * sk
             iy = yid[q + m * tk] if gy else q + m * tk
-            if w != 0:
+            if w != 0 and not centred:
                 f = xv[p + m * sk - xo]
                 e = yv[q + m * tk - yo]
                 b[ix] += (abs(e) if absolute else e) * w
@@ -228,7 +228,7 @@ def pair_split(zero, one, aw, a, b, ix, iy, options):
 
 
 @kernel
-def dot_cover(adj, g, last, shape, x, y, held, merge, options):
+def dot_cover(adj, g, last, shape, x, y, held, merge, centred, options):
     """Joint reverse sweep of adjoints and the sum merge, from node ``last`` down.
 
     Returns ``(status, k)``: ``k`` nodes remain, the last of which is the cause.
@@ -280,9 +280,10 @@ def dot_cover(adj, g, last, shape, x, y, held, merge, options):
                         return status, o + 1
                     g[ix] += r1
                     g[iy] += r2
-                adj[ix] += b * w
-                adj[iy] += a * w
-            if gk != 0:
+                if not centred:
+                    adj[ix] += b * w
+                    adj[iy] += a * w
+            if gk != 0 and not centred:
                 if same:
                     g[ix] += abs(a + b) * gk
                 else:
@@ -332,7 +333,7 @@ def dot_weights(r1, r2, adj, shape, x, y, held, merge, options):
 
 
 @kernel
-def dot_inject(g, shape, x, y, held, merge, r1, r2, group, want):
+def dot_inject(g, shape, x, y, held, merge, centred, r1, r2, group, want):
     """Reverse sweep of one channel; a group a pair."""
     k0, n0, n1, n2, nk = shape
     xid, sk = x[0], x[5]
@@ -350,7 +351,7 @@ def dot_inject(g, shape, x, y, held, merge, r1, r2, group, want):
             if group[o * nk + m] == want:
                 g[ix] += r1[o * nk + m]
                 g[iy] += r2[o * nk + m]
-            if w != 0:
+            if w != 0 and not centred:
                 a = xv[p + m * sk - xo]
                 b = yv[q + m * tk - yo]
                 if merge and ix == iy:

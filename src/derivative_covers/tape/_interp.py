@@ -1,0 +1,111 @@
+"""Piecewise linear interpolation in recorded points, knots and ordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._convert import tape_of
+from ._exact import valued, values_of
+from ._extrema import with_ties
+from ._protocol import as_array, implements
+from ._storage import ArrayBase
+from ._wide import contract
+
+__all__: list[str] = []
+
+
+@implements(np.interp)
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """The segment that holds a point; a point exactly on a knot is a kink.
+
+    It is none where the function is constant around the knot, or the point and the knot
+    are one node.
+    """
+    tape = tape_of(x, xp, fp, left, right, period)
+    assert tape is not None
+    given = [values_of(e, tape) for e in (x, xp, fp, left, right, period)]
+    r = np.asarray(np.interp(*given), dtype=tape.dtype)
+    points, knots, heights = (
+        v if tape_of(e) is None else as_array(e)
+        for e, v in zip((x, xp, fp), given[:3], strict=True)
+    )
+    if period is not None:
+        points, knots, heights = _wrapped(points, knots, heights, np.abs(period))
+        left = right = None
+    points = points.reshape(-1)
+    at, where = _plain(points), _plain(knots)
+    below, above = at < where[0], at > where[-1]
+    inside = np.flatnonzero(~(below | above))
+    flat = as_array(np.zeros(at.size), x, xp, fp, left, right, period)
+    ends = (
+        heights[0] if left is None else left,
+        heights[-1] if right is None else right,
+    )
+    for outside, end in zip((below, above), ends, strict=True):
+        if outside.any():
+            flat[outside] = end
+    if inside.size:
+        flat[inside] = _segments(points[inside], knots, heights)
+    found = valued(flat.reshape(r.shape) if r.ndim else flat[0], r)
+    kinks = _kinks(points, knots, heights, ends)
+    if not kinks.any():
+        return found
+    y = as_array(found)
+    return with_ties(
+        tape, y.v if r.ndim else y.v[()], y.node_ids(), kinks.reshape(r.shape)
+    )
+
+
+def _plain(x: Any) -> NDArray[Any]:
+    return x.v if isinstance(x, ArrayBase) else x
+
+
+def _ids(x: Any) -> Any:
+    return x.node_ids() if isinstance(x, ArrayBase) else np.full(np.shape(x), -1)
+
+
+def _wrapped(
+    points: Any, knots: Any, heights: Any, period: Any
+) -> tuple[Any, Any, Any]:
+    """Everything in one period, with a knot beyond either end."""
+    points, knots = points % period, knots % period
+    order = np.argsort(_plain(knots))
+    knots, heights = knots[order], heights[order]
+    knots = np.concatenate([knots[-1:] - period, knots, knots[:1] + period])
+    return points, knots, np.concatenate([heights[-1:], heights, heights[:1]])
+
+
+def _segments(points: Any, knots: Any, heights: Any) -> Any:
+    """Values at points between the first and the last knot."""
+    n = knots.size
+    if n == 1:
+        return heights[np.zeros(points.size, dtype=np.intp)]
+    k = np.searchsorted(_plain(knots), _plain(points), side="right") - 1
+    k = np.clip(k, 0, n - 2)
+    lo, hi = knots[k], knots[k + 1]
+    if not any(isinstance(e, ArrayBase) for e in (points, knots)):
+        share = (points - lo) / (hi - lo)
+        pair = np.stack([heights[k], heights[k + 1]], axis=1)[:, None]
+        weights = np.stack([1.0 - share, share], axis=1)[..., None]
+        return contract(pair, weights, (_plain(pair) @ weights).ravel())
+    slope = (heights[k + 1] - heights[k]) / (hi - lo)
+    return slope * (points - lo) + heights[k]
+
+
+def _kinks(points: Any, knots: Any, heights: Any, ends: tuple[Any, Any]) -> Any:
+    """Which points sit on a knot where the slope changes."""
+    at, where = _plain(points), _plain(knots)
+    k = np.searchsorted(where, at, side="right") - 1
+    k = np.clip(k, 0, where.size - 1)
+    known, own = _ids(points), _ids(knots)[k]
+    met = (at == where[k]) & (known != own)
+    if isinstance(heights, ArrayBase) or tape_of(*ends) is not None:
+        return met
+    around = np.concatenate([[ends[0]], heights, [ends[1]]])
+    level = (around[k] == around[k + 1]) & (around[k + 1] == around[k + 2])
+    return met & ~level
