@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ._arguments import tape_function
+from ._arguments import RecordingOptions, tape_function
+from ._compose import (
+    ComposedHessianCover,
+    compose_hessian_cover,
+    compose_jacobian_cover,
+)
 from ._first_order import (
     abs_forward,
     abs_reverse,
@@ -18,21 +23,36 @@ from ._hessian import (
     local_covers,
     natoms,
 )
+from ._jacobian import cover_jacobian
+from ._jacobian_result import JacobianCover
+from ._nls import NLSCover, cover_nls, gramcover
 from ._predicates import cover_excess, iscover
 from ._results import HessianCover
 from ._scales import SplitScales, local_cover_slots, split_scales
 from ._second_order import hessian, hessian_bound, hvp
+from ._submap import SubmapDeclaration, declare_submap, submap, submapnode
 
 __all__ = [
+    "ComposedHessianCover",
     "HessianCover",
+    "JacobianCover",
     "LocalCovers",
+    "NLSCover",
+    "RecordingOptions",
     "SplitScales",
+    "SubmapDeclaration",
     "abs_forward",
     "abs_reverse",
+    "compose_hessian_cover",
+    "compose_jacobian_cover",
     "cover_excess",
     "cover_hessian",
     "cover_hybrid",
+    "cover_jacobian",
+    "cover_nls",
+    "declare_submap",
     "gradient",
+    "gramcover",
     "guards_any_block",
     "hessian",
     "hessian_bound",
@@ -44,5 +64,7 @@ __all__ = [
     "natoms",
     "sensitivity_scales",
     "split_scales",
+    "submap",
+    "submapnode",
     "tape_function",
 ]

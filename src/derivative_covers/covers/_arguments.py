@@ -3,30 +3,69 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..elements import as_element
 from ..errors import InputTypeError, OptionError, ShapeError
-from ..sweeps import check_outputs, check_tape
+from ..sweeps import check_outputs, check_tape, kinks_below
 from ..tape import Tape, record
 
-__all__ = ["inputs_like", "resolve", "scalar_output", "tape_function"]
+__all__ = [
+    "RecordingOptions",
+    "inputs_like",
+    "resolve",
+    "scalar_output",
+    "tape_function",
+]
 
 
-def tape_function(f: Callable[..., Any], x0: Any) -> tuple[Tape, Any]:
+class RecordingOptions(TypedDict, total=False):
+    """How a function is recorded; the keyword arguments of :func:`tape_function`."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] | None
+    kinks: Literal["raise", "branch"]
+    numpy: Literal["rewrite"] | None
+
+
+def tape_function(
+    f: Callable[..., Any],
+    x0: Any,
+    *,
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    kinks: Literal["raise", "branch"] = "raise",
+    numpy: Literal["rewrite"] | None = None,
+) -> tuple[Tape, Any]:
     """Record a program at a point.
 
     Args:
-        f: Function of one argument, which gets a recorded array of the shape of ``x0``
-            (a scalar variable where ``x0`` is a number) and returns a recorded scalar,
-            an array, or a (nested) list of them. It may use Python and NumPy freely:
-            loops, branches, indexing, in-place assignment.
-        x0: Point of evaluation: real numbers of any shape. float32 stays float32,
-            integers and booleans become float64.
+        f: Function that gets recorded arrays (scalar variables where ``x0`` holds
+            numbers) and returns a recorded scalar, an array, or a (nested) list of
+            them. It may use Python and NumPy freely: loops, branches, indexing, in-place
+            assignment.
+        x0: Point of evaluation: real numbers. An array or a list is one argument of any
+            shape, a dictionary one argument with the same keys, and a tuple holds one
+            entry for each argument, ``f(*x0)``. Dictionaries and tuples may be nested
+            and hold numbers and arrays; results come in the same structure, behind
+            which lies one flat vector of inputs, in order. float32 stays float32 (where
+            all inputs are), integers and booleans become float64.
+        args: Further positional arguments that are not differentiated.
+        kwargs: Further keyword arguments that are not differentiated.
+        kinks: What happens at exact kinks, jumps and ties. ``"raise"`` refuses them.
+            ``"branch"`` takes the branch that the value takes, and notes where, in
+            ``tape.kinks`` and :attr:`HessianCover.kinks`: abs, sign, rounding, hypot,
+            Euclidean norms and standard deviations have derivatives 0 at their kink;
+            of tied values in max, min, maximum, minimum and clip the first one is
+            differentiated (so that ``clip(x, a, b)`` has slope 1 at its ends and
+            ``maximum(0, x)`` slope 0 at 0), and sort keeps the order of a stable sort;
+            a comparison gives NumPy's answer. Ends of domains still raise.
+        numpy: ``"rewrite"`` records the function as :func:`with_numpy` rewrites it, for
+            code that fills arrays of ``np.zeros`` or calls ``math``.
 
     Returns:
         ``(tape, out)``: the finished tape, and the node id of a scalar output or the
@@ -35,10 +74,12 @@ def tape_function(f: Callable[..., Any], x0: Any) -> tuple[Tape, Any]:
 
     Raises:
         ConstantProgramError: (a ValueError) if nothing depends on the inputs.
-        InputTypeError: (a TypeError) for inputs or results of a type that cannot be used.
+        InputTypeError: (a TypeError) for inputs or results of a type that cannot be
+            used, and for a tuple that the function does not take as its arguments.
         ShapeError: (a ValueError) for an empty ``x0`` or an empty result.
         DomainError: If an entry of ``x0``, or an output, is NaN or infinite.
         NondifferentiableError: If a comparison meets an exact tie.
+        OptionError: If ``kinks`` or ``numpy`` is none of the above.
 
     Cost:
         The program's own NumPy calls, about 1 microsecond an array operation and 0.3 a
@@ -49,19 +90,55 @@ def tape_function(f: Callable[..., Any], x0: Any) -> tuple[Tape, Any]:
         >>> tape, out = dc.tape_function(lambda x: np.exp(x[0]) + x[0] * x[1] ** 2, [0.5, 2])
         >>> tape.ninputs, float(tape.vals[out])
         (2, 3.648721270700128)
+        >>> dc.gradient(lambda p: p["a"] * np.sum(p["b"] ** 2), {"a": 2.0, "b": [3.0, 1.0]})
+        {'a': array(10.), 'b': array([12.,  4.])}
+        >>> dc.gradient(lambda x, y, power: x * y**power, (3.0, 2.0), args=(2,))
+        (array(4.), array(12.))
     """
-    tape, out = record(f, x0)
+    _check_options(args, kwargs, kinks, numpy)
+    if numpy is not None:
+        from ..rewrite import with_numpy  # noqa: PLC0415 - most programs do without
+
+        f = with_numpy(f)
+    tape, out = record(f, x0, tuple(args), kwargs, branch=kinks == "branch")
     if not np.isfinite(tape.values_at(np.ravel(out))).all():
         check_outputs(tape, out)
+    tape.kinks = kinks_below(tape, out)
     return tape, out
 
 
-def resolve(first: Any, second: Any) -> tuple[Tape, Any]:
+def _check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:
+    if kinks not in ("raise", "branch"):
+        msg = f"kinks is {kinks!r}; it must be 'raise' or 'branch'."
+        raise OptionError(msg)
+    if numpy not in (None, "rewrite"):
+        msg = f"numpy is {numpy!r}; it must be None or 'rewrite'."
+        raise OptionError(msg)
+    if not isinstance(args, (tuple, list)):
+        msg = (
+            f"args is a {type(args).__name__}; a tuple of the further arguments is "
+            "needed, such as args=(data,)."
+        )
+        raise InputTypeError(msg)
+    if not isinstance(kwargs, (Mapping, type(None))):
+        msg = f"kwargs is a {type(kwargs).__name__}; a dictionary is needed."
+        raise InputTypeError(msg)
+
+
+def resolve(
+    first: Any, second: Any, recording: RecordingOptions | None = None
+) -> tuple[Tape, Any]:
     """Tape and outputs from either form of arguments."""
     if isinstance(first, Tape):
+        if recording:
+            msg = (
+                f"{', '.join(recording)} came with a tape; they say how a function is "
+                "recorded, so pass them to tape_function."
+            )
+            raise OptionError(msg)
         return check_tape(first), _check_ids(first, second)
     if callable(first):
-        return tape_function(first, second)
+        return tape_function(first, second, **(recording or {}))
     msg = (
         f"the first argument is a {type(first).__name__}; a Tape (with its outputs) or a "
         "function (with a point) is needed."
@@ -99,8 +176,11 @@ def scalar_output(out: Any, what: str) -> int:
 
 
 def inputs_like(tape: Tape, w: Any, name: str) -> NDArray[Any]:
-    """An array of the shape of the inputs, finite, in the tape's type."""
-    a = np.asarray(as_element(w, check_tape(tape).dtype))
+    """A flat vector from what has the structure of the inputs, in the tape's type."""
+    structure = check_tape(tape).structure
+    if structure is not None:
+        return structure.flatten(w, name, tape.dtype)
+    a = np.asarray(as_element(w, tape.dtype))
     if a.shape != tape.shape:
         msg = f"{name} has shape {a.shape}; the inputs have shape {tape.shape}."
         raise ShapeError(msg)

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..elements import as_element
 from ..errors import OptionError, ShapeError
-from ..sweeps import adjoints, check_outputs, check_tape, lower, not_finite, tangents
+from ..sweeps import adjoints, check_outputs, lower, not_finite, tangents
 from ..tape import Tape
-from ._arguments import inputs_like, resolve, scalar_output
+from ._arguments import RecordingOptions, inputs_like, resolve, scalar_output
+from ._structure import shaped
 
 __all__ = ["abs_forward", "abs_reverse", "gradient", "jacobian", "sensitivity_scales"]
 
 Array = NDArray[Any]
 
 
-def gradient(tape: Any, out: Any) -> Array:
+def gradient(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
     """Gradient of a scalar output: one reverse sweep.
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
-        Array of the shape of the inputs; entry ``a`` is the derivative with respect to
-        input ``a``, in units of the output over those of the input.
+        Array of the shape of the inputs (or arrays in their structure); entry ``a`` is
+        the derivative with respect to input ``a``, in units of the output over those of
+        the input. With ``kinks="branch"``, the ``kinks`` of a tape say where a branch
+        was taken.
 
     Raises:
         DomainError: If the output depends on a node outside of its domain.
@@ -48,11 +53,11 @@ def gradient(tape: Any, out: Any) -> Array:
         >>> dc.gradient(lambda x: x[0] * x[1] ** 2, [3.0, 2.0])
         array([ 4., 12.])
     """
-    t, outs = resolve(tape, out)
+    t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "gradient")
     program = check_outputs(t, o)
-    found = adjoints(program, t, 1.0, o)[: t.ninputs].reshape(t.shape)
-    return finite(t, o, found.copy(), "the gradient")
+    found = adjoints(program, t, 1.0, o)[: t.ninputs]
+    return shaped(t, finite(t, o, found, "the gradient"))
 
 
 def finite(tape: Tape, out: Any, found: Array, what: str) -> Array:
@@ -66,15 +71,18 @@ def finite(tape: Tape, out: Any, found: Array, what: str) -> Array:
     return found
 
 
-def jacobian(tape: Any, outs: Any) -> Array:
+def jacobian(tape: Any, outs: Any, **recording: Unpack[RecordingOptions]) -> Any:
     """Jacobian of an array of outputs: one reverse sweep an output.
 
     Args:
         tape: A tape and ``outs`` the ids of its outputs; or a function and a point.
         outs: See ``tape``.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
-        Array of shape ``outs.shape + x0.shape``.
+        Array of shape ``outs.shape + x0.shape``; for inputs in a dictionary or tuple
+        the same structure, with such an array for every entry.
 
     Raises:
         DomainError: If an output depends on a node outside of its domain.
@@ -95,21 +103,21 @@ def jacobian(tape: Any, outs: Any) -> Array:
         array([[5., 2.],
                [0., 3.]])
     """
-    t, ids = resolve(tape, outs)
+    t, ids = resolve(tape, outs, recording)
     ids = np.asarray(ids)
     program = check_outputs(t, ids)
     found = np.empty((ids.size, t.ninputs), dtype=t.dtype)
     for row, k in enumerate(ids.ravel()):
         found[row] = adjoints(program, t, 1.0, int(k))[: t.ninputs]
-    found = found.reshape(ids.shape + t.shape)
-    return finite(t, ids, found, "the Jacobian")
+    found = finite(t, ids, found, "the Jacobian")
+    return shaped(t, found.reshape((*ids.shape, t.ninputs)))
 
 
 def abs_forward(w: Any, tape: Tape) -> Array:
     """Absolute sensitivities of every node, weighted by ``w``: one forward sweep.
 
     Args:
-        w: Nonnegative weights of the inputs, in their shape.
+        w: Nonnegative weights of the inputs, in their shape or structure.
         tape: A finished tape.
 
     Returns:
@@ -142,7 +150,7 @@ def sensitivity_scales(w: Any, tape: Tape) -> Array:
     """Declared scales of every node from those of the inputs: one forward sweep.
 
     Args:
-        w: Declared scales of the inputs, in their shape and units; None for unit
+        w: Declared scales of the inputs, in their shape (or structure) and units; None for unit
             scales, which asserts that all inputs share units.
         tape: A finished tape.
 
@@ -163,20 +171,25 @@ def sensitivity_scales(w: Any, tape: Tape) -> Array:
         >>> float(dc.sensitivity_scales(None, tape)[out])
         5.0
     """
-    shape = check_tape(tape).shape
-    return abs_forward(np.ones(shape) if w is None else w, tape)
+    if w is None:
+        return tangents(lower(tape), tape, np.ones(tape.ninputs), absolute=True)
+    return abs_forward(w, tape)
 
 
-def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
+def abs_reverse(
+    tape: Any, outs: Any, seeds: Any, **recording: Unpack[RecordingOptions]
+) -> Any:
     """Absolute sensitivities of weighted outputs to the inputs: one reverse sweep.
 
     Args:
         tape: A tape and ``outs`` the ids of its outputs; or a function and a point.
         outs: See ``tape``.
         seeds: Nonnegative weights of the outputs: one number, or one an output.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
-        Array of the shape of the inputs, at least ``sum_k seeds_k |d out_k / dx_a|``.
+        Array of the shape (or structure) of the inputs, at least ``sum_k seeds_k |d out_k / dx_a|``.
 
     Raises:
         ShapeError: If ``seeds`` does not fit the outputs.
@@ -192,7 +205,7 @@ def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
         >>> dc.abs_reverse(lambda x: [x[0] - x[1], 2 * x[1]], [1.0, 1.0], [1.0, 1.0])
         array([1., 3.])
     """
-    t, ids = resolve(tape, outs)
+    t, ids = resolve(tape, outs, recording)
     ids = np.atleast_1d(np.asarray(ids))
     weights = np.asarray(as_element(seeds, t.dtype))
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -203,4 +216,4 @@ def abs_reverse(tape: Any, outs: Any, seeds: Any) -> Array:
         raise ShapeError(msg)
     program = check_outputs(t, ids)
     found = adjoints(program, t, weights, ids, absolute=True)
-    return found[: t.ninputs].reshape(t.shape).copy()
+    return shaped(t, found[: t.ninputs])

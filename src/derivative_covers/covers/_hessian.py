@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,17 @@ from ..sweeps import (
     cover_pass,
     cover_state,
     hybrid_channels,
+    kinks_below,
     lower,
     quadrature_rows,
     slot_weights,
     tangents,
 )
 from ..tape import NodeView, Tape
-from ._arguments import inputs_like, resolve, scalar_output
+from ._arguments import RecordingOptions, inputs_like, resolve, scalar_output
 from ._first_order import finite
 from ._results import HessianCover
+from ._structure import shaped
 
 __all__ = ["cover_hessian", "cover_hybrid", "guards_any_block", "local_covers"]
 
@@ -41,6 +43,7 @@ def cover_hessian(
     scales: Any = None,
     ratio: float | None = None,
     check: bool = True,
+    **recording: Unpack[RecordingOptions],
 ) -> HessianCover:
     """Cover of the Hessian of a scalar output: ``|H_ij| <= h_i h_j``.
 
@@ -50,13 +53,15 @@ def cover_hessian(
         merge: ``"sum"`` takes one sweep; ``"quadrature"`` is tighter, and takes some
             where every intermediate result depends on few inputs (or on few and one
             common sum), up to half of a full Hessian where all depend on all.
-        scales: Declared scales of the inputs, positive, in their shape and units. They
-            stand in where a block's parent values carry no scale (a product with a
+        scales: Declared scales of the inputs, positive, in their shape (or structure)
+            and units. They stand in where a block's parent values carry no scale (a product with a
             vanishing factor). None: all 1.
         ratio: How lopsided a pair of parent values must be to carry no scale, in
             [0, 1); None for the square root of the machine epsilon.
         check: Verify every local cover, and for the quadrature merge two computations
             of the gradient against each other.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
         A :class:`HessianCover`.
@@ -91,7 +96,9 @@ def cover_hessian(
     if merge not in {"sum", "quadrature"}:
         msg = f"merge is {merge!r}; it must be 'sum' or 'quadrature'."
         raise OptionError(msg)
-    t, o, program, state = _begin(tape, out, scales, ratio, check, "cover_hessian")
+    t, o, program, state = _begin(
+        tape, out, scales, ratio, check, "cover_hessian", recording
+    )
     if merge == "sum":
         adj, g = cover_pass(program, t, o, 1.0, state)
         return _result(t, o, adj, g[: t.ninputs], state, "sum")
@@ -106,6 +113,7 @@ def cover_hybrid(
     scales: Any = None,
     ratio: float | None = None,
     check: bool = True,
+    **recording: Unpack[RecordingOptions],
 ) -> HessianCover:
     """Cover of a Hessian between the sum and the quadrature merge.
 
@@ -121,6 +129,8 @@ def cover_hybrid(
         scales: As in :func:`cover_hessian`.
         ratio: As in :func:`cover_hessian`.
         check: As in :func:`cover_hessian`.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
         A :class:`HessianCover`.
@@ -154,7 +164,9 @@ def cover_hybrid(
     ):
         msg = f"ngroups is {ngroups!r}; it must be an integer of at least 1."
         raise OptionError(msg)
-    t, o, program, state = _begin(tape, out, scales, ratio, check, "cover_hybrid")
+    t, o, program, state = _begin(
+        tape, out, scales, ratio, check, "cover_hybrid", recording
+    )
     if ngroups >= natoms(t):
         return _quadrature(t, o, program, state)
     adj = adjoints(program, t, 1.0, o)
@@ -164,9 +176,15 @@ def cover_hybrid(
 
 
 def _begin(
-    tape: Any, out: Any, scales: Any, ratio: Any, check: bool, what: str
+    tape: Any,
+    out: Any,
+    scales: Any,
+    ratio: Any,
+    check: bool,
+    what: str,
+    recording: RecordingOptions,
 ) -> tuple[Tape, int, Program, CoverState]:
-    t, outs = resolve(tape, out)
+    t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, what)
     threshold = split_ratio(ratio, t.dtype.type)
     w = np.ones(t.ninputs, dtype=t.dtype)
@@ -182,11 +200,12 @@ def _begin(
 def _result(
     t: Tape, o: int, adj: Array, h: Array, state: CoverState, merge: str
 ) -> HessianCover:
-    grad = finite(t, o, adj[: t.ninputs].reshape(t.shape).copy(), "the gradient")
-    h = finite(t, o, h.reshape(t.shape).copy(), "the cover")
+    grad = shaped(t, finite(t, o, adj[: t.ninputs], "the gradient"))
+    h = shaped(t, finite(t, o, h, "the cover"))
     block = t.block_of(o)
     value = block.values[o - block.start]
-    return HessianCover(value, grad, h, merge, state.source.built)
+    kinks = kinks_below(t, o)
+    return HessianCover(value, grad, h, merge, state.source.built, kinks)
 
 
 def _quadrature(t: Tape, o: int, program: Program, state: CoverState) -> HessianCover:
@@ -306,6 +325,7 @@ def local_covers(
     scales: Any = None,
     ratio: float | None = None,
     check: bool = True,
+    **recording: Unpack[RecordingOptions],
 ) -> LocalCovers:
     """Local covers of all nodes for a scalar output.
 
@@ -315,6 +335,8 @@ def local_covers(
         scales: As in :func:`cover_hessian`.
         ratio: As in :func:`cover_hessian`.
         check: As in :func:`cover_hessian`.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
         A sequence by node id: None without a second-order term, else ``rho``, a slot an
@@ -339,6 +361,8 @@ def local_covers(
         >>> dc.local_covers(tape, out)[out]
         array([0.5, 2. ])
     """
-    t, o, program, state = _begin(tape, out, scales, ratio, check, "local_covers")
+    t, o, program, state = _begin(
+        tape, out, scales, ratio, check, "local_covers", recording
+    )
     adj = adjoints(program, t, 1.0, o)
     return LocalCovers(t, program, slot_weights(program, t, adj, state))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError, ShapeError
+from ._results import HessianCover
+from ._structure import flat, flat_matrix
 
 __all__ = ["cover_excess", "iscover"]
 
@@ -16,6 +20,7 @@ Array = NDArray[Any]
 
 def _logs(h: Any, H: Any) -> tuple[Array, Array]:
     """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow."""
+    h, H = _plain(h, H)
     v = np.asarray(h, dtype=np.float64).ravel()
     if (v < 0).any():
         msg = "h has a negative entry; a cover is nonnegative."
@@ -32,9 +37,25 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
         return log_v[:, None] + log_v[None, :], np.log10(M.reshape(v.size, v.size))
 
 
+def _plain(h: Any, H: Any) -> tuple[Any, Any]:
+    """The same without structure: a vector and a matrix."""
+    if isinstance(h, HessianCover):
+        h = h.h
+    if not isinstance(h, (Mapping, tuple)):
+        return h, H
+    if isinstance(H, Mapping):
+        return flat(h), flat_matrix(h, H)
+    if isinstance(H, tuple):
+        with suppress(
+            ShapeError
+        ):  # rows of an ordinary matrix may come in a tuple, too
+            return flat(h), flat_matrix(h, H)
+    return flat(h), H
+
+
 def _rounding(h: Any, H: Any) -> float:
     """What a product may fall short of an entry by rounding alone, relatively."""
-    types = [np.asarray(a).dtype for a in (h, H)]
+    types = [np.asarray(a).dtype for a in _plain(h, H)]
     eps = [np.finfo(t).eps for t in types if t.kind == "f"]
     return max(1e-12, 16 * float(max(eps, default=0.0)))
 
@@ -43,8 +64,9 @@ def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
     """Whether ``h_i h_j >= |H_ij|`` for all entries, to a relative tolerance.
 
     Args:
-        h: Cover, any shape with n entries (a :class:`HessianCover` works).
-        H: Matrix with n x n entries.
+        h: Cover, any shape with n entries (a :class:`HessianCover` works, and a nest of
+            dictionaries and tuples).
+        H: Matrix with n x n entries, or the nest of blocks that :func:`hessian` gives.
         rtol: Relative shortfall that is forgiven as rounding; None for 1e-12, or 16
             units of the coarser of the two types where that is more.
 
@@ -71,8 +93,9 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
     """Mean of ``log10(h_i h_j / |H_ij|)`` over the nonzero entries of a matrix.
 
     Args:
-        h: Cover, any shape with n entries (a :class:`HessianCover` works).
-        H: Matrix with n x n entries.
+        h: Cover, any shape with n entries (a :class:`HessianCover` works, and a nest of
+            dictionaries and tuples).
+        H: Matrix with n x n entries, or the nest of blocks that :func:`hessian` gives.
         threshold: Entries up to this fraction of the largest count as zero.
 
     Returns:

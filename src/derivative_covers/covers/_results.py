@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tape import Kink
+from ._structure import flat
+
 __all__ = ["HessianCover"]
 
 
@@ -15,16 +18,20 @@ __all__ = ["HessianCover"]
 class HessianCover:
     """A cover of a Hessian, with the value and the gradient at the same point.
 
-    ``numpy.asarray`` of it is ``h``.
+    ``numpy.asarray`` of it is ``h``, as one flat vector where the inputs came in a
+    dictionary or tuple.
 
     Attributes:
         value: Value of the program.
-        gradient: Its gradient, of the shape of the inputs.
-        h: Nonnegative, of the shape of the inputs, with ``|H_ij| <= h_i h_j``; in units
-            of the square root of the output's over those of the input.
+        gradient: Its gradient, of the shape (or structure) of the inputs.
+        h: Nonnegative, of the shape (or structure) of the inputs, with
+            ``|H_ij| <= h_i h_j``; in units of the square root of the output's over
+            those of the input.
         merge: How the atoms were merged: ``"sum"``, ``"hybrid"`` or ``"quadrature"``.
         asked: Whether some block had to read the declared scales, so that covariance
             under a change of units needs ``scales`` to change along.
+        kinks: Where the value's branch was taken at a kink or tie; always empty unless
+            the program was recorded with ``kinks="branch"``.
 
     Example:
         >>> import numpy as np, derivative_covers as dc
@@ -34,17 +41,25 @@ class HessianCover:
     """
 
     value: Any
-    gradient: NDArray[Any]
-    h: NDArray[Any]
+    gradient: Any
+    h: Any
     merge: str
     asked: bool
+    kinks: tuple[Kink, ...] = ()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        return np.array(self.h, dtype=dtype, copy=copy)
+        if isinstance(self.h, np.ndarray):
+            return np.array(self.h, dtype=dtype, copy=copy)
+        if copy is False:
+            msg = "h lies in several arrays; one vector of it is always a copy."
+            raise ValueError(msg)
+        return flat(self.h).astype(dtype or None, copy=False)
 
     def __repr__(self) -> str:
         with np.printoptions(precision=6, threshold=8, edgeitems=3):
             note = ", declared scales were read" if self.asked else ""
+            if self.kinks:
+                note += f", branches were taken at {len(self.kinks)} kinks"
             return (
                 f"HessianCover(value={float(self.value):.6g}, h={self.h}, "
                 f"gradient={self.gradient}, merge={self.merge!r}{note})"

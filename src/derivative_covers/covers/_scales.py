@@ -37,7 +37,7 @@ def split_scales(w: Any, tape: Tape) -> SplitScales:
     """Both scale references of every node: its value, and its declared scale on need.
 
     Args:
-        w: Declared scales of the inputs, in their shape and units; None for unit scales.
+        w: Declared scales of the inputs, in their shape (or structure) and units; None for unit scales.
         tape: A finished tape.
 
     Returns:
@@ -62,8 +62,8 @@ def split_scales(w: Any, tape: Tape) -> SplitScales:
         >>> float(declared_scale(scales[out])), scales.source.built
         (5.0, True)
     """
-    ones = np.ones(check_tape(tape).shape, dtype=tape.dtype)
-    weights = inputs_like(tape, ones if w is None else w, "w")
+    ones = np.ones(check_tape(tape).ninputs, dtype=tape.dtype)
+    weights = ones if w is None else inputs_like(tape, w, "w")
     state = cover_state(lower(tape), tape, weights, 0.0, True)
     return SplitScales(tape, state.source)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +16,27 @@ from ..sweeps import (
     tangents,
 )
 from ..tape import Tape
-from ._arguments import inputs_like, resolve, scalar_output
+from ._arguments import RecordingOptions, inputs_like, resolve, scalar_output
 from ._first_order import finite
+from ._structure import blocks, shaped
 
 __all__ = ["hessian", "hessian_bound", "hvp"]
 
 Array = NDArray[Any]
 
 
-def hvp(tape: Any, out: Any, v: Any) -> Array:
+def hvp(tape: Any, out: Any, v: Any, **recording: Unpack[RecordingOptions]) -> Any:
     """Product of the Hessian of a scalar output with a vector: three sweeps.
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
-        v: Direction, of the shape of the inputs.
+        v: Direction, of the shape (or structure) of the inputs.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
-        Array of the shape of the inputs.
+        Array of the shape (or structure) of the inputs.
 
     Raises:
         UnsupportedOperationError: If a node declares a bound on its curvature instead
@@ -56,26 +59,29 @@ def hvp(tape: Any, out: Any, v: Any) -> Array:
         >>> dc.hvp(lambda x: x[0] * x[1] ** 2, [3.0, 2.0], [1.0, 0.0])
         array([0., 4.])
     """
-    t, outs = resolve(tape, out)
+    t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "hvp")
     direction = inputs_like(t, v, "v")
     program = check_outputs(t, o)
     refuse_inexact(program, o)
     vbar = adjoints(program, t, 1.0, o)
     found = second_order(program, t, vbar, tangents(program, t, direction), o)
-    result = found[: t.ninputs].reshape(t.shape).copy()
-    return finite(t, o, result, "the Hessian product")
+    return shaped(t, finite(t, o, found[: t.ninputs], "the Hessian product"))
 
 
-def hessian(tape: Any, out: Any) -> Array:
+def hessian(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
     """Hessian of a scalar output: one Hessian product an input.
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
-        Array of shape ``x0.shape + x0.shape``, symmetric.
+        Array of shape ``x0.shape + x0.shape``, symmetric; for inputs in a dictionary or
+        tuple a nest of nests of blocks, so that ``H["a"]["b"]`` holds the derivatives
+        with respect to ``a`` and ``b``.
 
     Raises:
         UnsupportedOperationError: If a node has no exact second partials.
@@ -98,7 +104,7 @@ def hessian(tape: Any, out: Any) -> Array:
         array([[0., 4.],
                [4., 6.]])
     """
-    t, outs = resolve(tape, out)
+    t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "hessian")
     program = check_outputs(t, o)
     refuse_inexact(program, o)
@@ -110,18 +116,21 @@ def hessian(tape: Any, out: Any) -> Array:
         found[a] = second_order(program, t, vbar, dot, o)[:n]
     with np.errstate(all="ignore"):
         found = found / 2 + found.T / 2
-    return finite(t, o, found.reshape(t.shape + t.shape), "the Hessian")
+    return blocks(t, finite(t, o, found, "the Hessian"))
 
 
-def hessian_bound(tape: Any, out: Any) -> Array:
+def hessian_bound(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
     """Entrywise bound ``B >= |Hessian|`` from absolute values: two sweeps an input.
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`tape_function`, where a function is given.
 
     Returns:
-        Array of shape ``x0.shape + x0.shape``, symmetric and nonnegative.
+        Array of shape ``x0.shape + x0.shape``, symmetric and nonnegative; a nest of
+        nests of blocks as in :func:`hessian`.
 
     Raises:
         ShapeError: If there is more than one output.
@@ -143,7 +152,7 @@ def hessian_bound(tape: Any, out: Any) -> Array:
         array([[2., 1.],
                [1., 0.]])
     """
-    t, outs = resolve(tape, out)
+    t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "hessian_bound")
     program = check_outputs(t, o)
     vbar = np.abs(adjoints(program, t, 1.0, o))
@@ -160,7 +169,7 @@ def hessian_bound(tape: Any, out: Any) -> Array:
     for s in explicit:
         if vbar[s.start] != 0:
             s.curvature.bound_contribution(found, vbar[s.start], s.parents, utilde)
-    return finite(t, o, found.reshape(t.shape + t.shape), "the Hessian bound")
+    return blocks(t, finite(t, o, found, "the Hessian bound"))
 
 
 def _unit(tape: Tape, a: int) -> Array:

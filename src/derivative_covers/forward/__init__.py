@@ -1,0 +1,22 @@
+"""Covers propagated forward, without a tape."""
+
+from __future__ import annotations
+
+from ._channels import DenseStorage, ForwardChannels, SparseStorage, Storage
+from ._context import ForwardContext
+from ._cover import ForwardCover, forward_cover
+from ._fvar import FVar
+from ._scale import ForwardScale, forward_scale
+
+__all__ = [
+    "DenseStorage",
+    "FVar",
+    "ForwardChannels",
+    "ForwardContext",
+    "ForwardCover",
+    "ForwardScale",
+    "SparseStorage",
+    "Storage",
+    "forward_cover",
+    "forward_scale",
+]
