@@ -1,0 +1,53 @@
+"""What the namespace puts in the place of NumPy's own, under NumPy's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+__all__ = ["NAMESPACE", "REPLACED", "named_as", "replaces", "without_examples"]
+
+NAMESPACE = "derivative_covers.numpy"
+REPLACED: dict[str, Any] = {}
+
+
+def without_examples(original: Any) -> str | None:
+    """The text of a NumPy function up to its examples, which print NumPy's own names."""
+    text: str | None = original.__doc__
+    if text is None or ">>>" not in text:
+        return text
+    lines = text[: text.index(">>>")].rstrip().splitlines()
+    heads = [
+        k for k, line in enumerate(lines) if line.strip() in ("Examples", "Example")
+    ]
+    end = heads[-1] if heads else len(lines)
+    kept = "\n".join(lines[:end]).rstrip()
+    return f"{kept}\n\n    Examples\n    --------\n    See numpy's own.\n"
+
+
+def named_as(original: Any, made: Any, module: str = NAMESPACE) -> Any:
+    """Give a function the name, the text and the signature of NumPy's."""
+    made.__name__ = made.__qualname__ = original.__name__
+    made.__doc__ = without_examples(original)
+    made.__module__ = module
+    made.__wrapped__ = original
+    return made
+
+
+def replaces(*originals: Any) -> Callable[[Any], Any]:
+    """Register a function in the place of NumPy functions, each under its own name."""
+
+    def register(function: FunctionType) -> FunctionType:
+        for original in originals:
+            public = FunctionType(
+                function.__code__,
+                function.__globals__,
+                argdefs=function.__defaults__,
+                closure=function.__closure__,
+            )
+            public.__kwdefaults__ = function.__kwdefaults__
+            REPLACED[original.__name__] = named_as(original, public)
+        return function
+
+    return register
