@@ -6,15 +6,26 @@ gradient; see :func:`cover_hessian`.
 
 from __future__ import annotations
 
+from .check import CheckReport, check
 from .covers import (
+    ComposedHessianCover,
     HessianCover,
+    JacobianCover,
     LocalCovers,
+    NLSCover,
+    SubmapDeclaration,
     abs_forward,
     abs_reverse,
+    compose_hessian_cover,
+    compose_jacobian_cover,
     cover_excess,
     cover_hessian,
     cover_hybrid,
+    cover_jacobian,
+    cover_nls,
+    declare_submap,
     gradient,
+    gramcover,
     guards_any_block,
     hessian,
     hessian_bound,
@@ -24,26 +35,57 @@ from .covers import (
     local_covers,
     natoms,
     sensitivity_scales,
+    submap,
+    submapnode,
     tape_function,
 )
-from .tape import CoverVar, Tape, TArray, TVar, isconstant, nnodes, value
+from .elements import Upward
+from .forward import ForwardCover, forward_cover
+from .rewrite import with_numpy
+from .tape import (
+    CoverVar,
+    Kink,
+    Tape,
+    TArray,
+    TVar,
+    isconstant,
+    nnodes,
+    stop_gradient,
+    value,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckReport",
+    "ComposedHessianCover",
     "CoverVar",
+    "ForwardCover",
     "HessianCover",
+    "JacobianCover",
+    "Kink",
     "LocalCovers",
+    "NLSCover",
+    "SubmapDeclaration",
     "TArray",
     "TVar",
     "Tape",
+    "Upward",
     "__version__",
     "abs_forward",
     "abs_reverse",
+    "check",
+    "compose_hessian_cover",
+    "compose_jacobian_cover",
     "cover_excess",
     "cover_hessian",
     "cover_hybrid",
+    "cover_jacobian",
+    "cover_nls",
+    "declare_submap",
+    "forward_cover",
     "gradient",
+    "gramcover",
     "guards_any_block",
     "hessian",
     "hessian_bound",
@@ -55,6 +97,10 @@ __all__ = [
     "natoms",
     "nnodes",
     "sensitivity_scales",
+    "stop_gradient",
+    "submap",
+    "submapnode",
     "tape_function",
     "value",
+    "with_numpy",
 ]
