@@ -170,3 +170,33 @@ def test_uncompiled_kernels_warn_of_nothing(monkeypatch):
     ):
         np.testing.assert_allclose(np.prod(cover.h), 1.0)
     assert dc.hessian(tape, out)[0, 1] == 1.0
+
+
+SINGULAR_INSIDE = {
+    "logarithm and exponential": (lambda x: np.exp(np.log(x[0])), [0.0]),
+    "array of them": (lambda x: np.sum(np.exp(np.log(x))), [0.0, 1.0] * 200),
+    "inverse of an inverse": (lambda x: 1 / (1 / x[0]), [0.0]),
+    "harmonic mean": (lambda x: 1 / np.sum(1 / x), [0.0, 1.0]),
+    "long harmonic mean": (lambda x: 1 / np.sum(1 / x), [0.0, 1.0] * 200),
+    "running sum": (lambda x: np.sum(np.tanh(np.cumsum(1 / x))), [1.0, 0.0, 1.0]),
+    "inner product": (lambda x: np.arctan(np.dot(1 / x, x + 1)), [0.0, 1.0]),
+    "saturation": (lambda x: np.tanh(np.log(x[0])), [0.0]),
+    "two steps": (lambda x: np.exp(-np.log(1 / x[0]) * 2.0), [0.0]),
+}
+
+
+@pytest.mark.parametrize("kind", SINGULAR_INSIDE)
+@pytest.mark.parametrize("sweep", [dc.gradient, dc.hessian, dc.cover_hessian])
+def test_a_singular_value_is_not_hidden_by_a_zero_partial(kind, sweep):
+    f, x0 = SINGULAR_INSIDE[kind]
+    with pytest.raises(errors.DomainError):
+        sweep(f, x0)
+
+
+def test_overflow_that_saturates_and_unchosen_faults_are_none():
+    def f(x):
+        sigmoid = 1 / (1 + np.exp(-x))
+        kept = np.where(x > 1.0, 1 / (1 / x), sigmoid)
+        return np.sum(kept) + np.maximum(np.log(x[2]), x[1])
+
+    np.testing.assert_array_equal(dc.gradient(f, [-800.0, 2.0, 0.0]), [0.0, 2.0, 0.25])

@@ -317,4 +317,4 @@ def test_results_are_stored_into_recorded_targets_only() -> None:
     with pytest.raises(UnsupportedOperationError, match="dtype"):
         record(lambda x: np.sum(x, dtype=int), POINT)
     with pytest.raises(UnsupportedOperationError, match="arguments"):
-        record(lambda x: np.mean(x, where=POINT > 0), POINT)
+        record(lambda x: np.hypot.reduce(x, where=POINT > 0, initial=0.0), POINT)
