@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from . import (
+    constants,
     dense,
     dense_hessian,
     hybrid,
@@ -28,6 +29,7 @@ ITEMS = {
         dense_hessian,
         vectorised,
         scalars,
+        constants,
         quadrature,
         dense,
         hybrid,
