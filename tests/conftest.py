@@ -6,6 +6,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests import _own as _own  # before any test registers elementals of its own
+
 SLOW_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "ci",

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import derivative_covers as dc
-from derivative_covers.elementals import BY_OPCODE
+from tests._own import OWN
 
 UFUNCS = [
     (ufunc, op.arity)
-    for op in BY_OPCODE
+    for op in OWN
     for ufunc in op.ufuncs
     if hasattr(np, ufunc) and hasattr(jnp, ufunc)
 ]

@@ -20,12 +20,13 @@ from derivative_covers.elementals import (
     register,
 )
 from derivative_covers.errors import OptionError, UnsupportedOperationError
+from tests._own import OWN
 
 INF, NAN = math.inf, math.nan
 # Those of scipy.special alone have a file of their own.
 CORE = [
     e
-    for e in BY_OPCODE
+    for e in OWN
     if not e.ufuncs or any(not name.startswith("special.") for name in e.ufuncs)
 ]
 
@@ -59,11 +60,11 @@ def partials(name: str, *operands: Any, which: str = "rule") -> list[Any]:
 
 
 def test_names_and_ufuncs_are_unique_and_found() -> None:
-    names = [e.name for e in BY_OPCODE]
-    ufuncs = [u for e in BY_OPCODE for u in e.ufuncs]
+    names = [e.name for e in OWN]
+    ufuncs = [u for e in OWN for u in e.ufuncs]
     assert len(set(names)) == len(names)
     assert len(set(ufuncs)) == len(ufuncs)
-    for k, e in enumerate(BY_OPCODE):
+    for k, e in enumerate(OWN):
         assert by_name(e.name) is e
         assert opcode(e) == k
         assert all(by_ufunc(u) is e for u in e.ufuncs)
@@ -71,7 +72,7 @@ def test_names_and_ufuncs_are_unique_and_found() -> None:
 
 
 def test_ufunc_names_are_numpys_own() -> None:
-    for e in BY_OPCODE:
+    for e in OWN:
         for name in e.ufuncs:
             home, _, own = name.rpartition(".")
             ufunc = getattr(scipy.special if home else np, own.partition("[")[0])

@@ -13,18 +13,17 @@ import pytest
 from scipy import special
 
 import derivative_covers as dc
-from derivative_covers.elementals import BY_OPCODE, by_name, by_ufunc
+from derivative_covers.elementals import by_name, by_ufunc
 from derivative_covers.errors import (
     DomainError,
     NondifferentiableError,
     UnsupportedOperationError,
 )
+from tests._own import OWN
 
 INF, NAN = math.inf, math.nan
 SPECIAL = [
-    e
-    for e in BY_OPCODE
-    if e.ufuncs and all(name.startswith("special.") for name in e.ufuncs)
+    e for e in OWN if e.ufuncs and all(name.startswith("special.") for name in e.ufuncs)
 ]
 ORDERS = ("jv", "yv", "iv", "kv", "expn")
 UNARY = [e.name for e in SPECIAL if e.arity == 1]
