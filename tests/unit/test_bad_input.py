@@ -258,7 +258,6 @@ def _add_at(x: Any) -> Any:
 
 LOSSES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "float": (lambda x: float(x[0]), r"value\("),
-    "int": (lambda x: x[int(x[0])], r"value\("),
     "complex": (lambda x: complex(x[0]), r"value\("),
     "index": (lambda x: [1, 2, 3][x[0]], r"value\("),
     "operator.index": (lambda x: operator.index(x[1]), r"value\("),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import numbers
 import pickle
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -48,6 +50,24 @@ def by_table(x):
     return rules[type(parts[0])](parts[0]) * sum(rules[type(p)](p) for p in parts[1:])
 
 
+RULES = [by_identity, np.sin]
+NAMED = {"f": by_identity}
+SPACE = types.SimpleNamespace(f=by_identity)
+
+
+@functools.lru_cache
+def cached(n):
+    return np.zeros(n)
+
+
+def by_kind_of_container(x):
+    kinds = type(RULES), type(NAMED), type(SPACE), type({by_identity}), type(np.sin)
+    plain = kinds == (list, dict, types.SimpleNamespace, set, np.ufunc)
+    plain = plain and type(cached) is type(functools.lru_cache(len))
+    plain = plain and type(by_identity) is types.FunctionType
+    return RULES[0](x) if plain else x[0]
+
+
 class Shape:
     made = 0
 
@@ -77,7 +97,8 @@ def made_by_type(x):
 
 
 @pytest.mark.parametrize(
-    "f", [by_identity, by_equality, by_table, by_class, made_by_type]
+    "f",
+    [by_identity, by_equality, by_table, by_kind_of_container, by_class, made_by_type],
 )
 def test_the_type_of_a_recorded_value_is_the_type_that_it_stands_for(f):
     same(f)
@@ -217,3 +238,86 @@ def test_joins_under_another_name_can_be_filled():
 def test_every_name_of_numpy_is_reachable():
     assert [n for n in dir(np) if not hasattr(dnp, n)] == []
     assert sys.modules["derivative_covers.numpy"] is dnp
+
+
+class Fit:
+    def __init__(self):
+        self.defaults = np.array([1.0, 2.0, 3.0, 4.0])
+        self.free = np.array([True, False, True, True])
+
+    def full(self, x):
+        p = self.defaults.copy()
+        p[self.free] = x
+        return p
+
+    def __call__(self, x):
+        return np.sum((self.full(x) - 0.5) ** 2)
+
+
+def copies(x):
+    a = TABLE.copy()
+    b = TABLE.reshape(3, 1).T.copy()[0].copy()
+    a[1] = x[0]
+    b += x
+    c, d, e = {"k": x}.copy(), [x].copy(), x.copy()
+    e[0] = x[1] ** 2
+    n = np.arange(3).copy()
+    n[0] = 2
+    f = np.asfortranarray(np.outer(TABLE, TABLE)).copy(order="F")
+    return a @ b * (c["k"] @ d[0]) + e @ x[n] + f[0, 1] * x[0]
+
+
+@pytest.mark.parametrize("f", [Fit(), copies])
+def test_copies_of_plain_arrays_take_recorded_values(f):
+    before = TABLE.copy()
+    same(f)
+    assert np.array_equal(before, TABLE)
+
+
+def test_copies_in_every_place_of_a_program():
+    def f(x):
+        try:
+            with np.errstate(all="ignore"):
+                parts = [TABLE.copy() for _ in range(2)]
+        finally:
+            last = TABLE.copy()
+        for part in parts:
+            part[:2] = x[:2]
+        while last[0] == 1.0:
+            last = last.copy()
+            last[0] = x[2]
+        return sum(p @ p for p in parts) + (last.copy() if x[0] > 0 else x) @ x
+
+    same(f)
+
+
+@pytest.mark.parametrize("count", [100, 127, 128, 255, 256, 300])
+def test_copies_in_functions_with_many_names(count):
+    reads = "\n".join(f"    s += N{k}" for k in range(count))
+    scope = {"__name__": "its_own", "np": np} | {f"N{k}": 0.5 for k in range(count)}
+    scope["T"] = TABLE
+    exec(
+        f"def f(x):\n    s = x[0] * 0.0\n{reads}\n    a = T.copy()\n"
+        "    a[0] = x[1]\n    b = a.copy()\n    b[1] = x[0]\n    return a @ b * s",
+        scope,
+    )
+    agrees(with_numpy(scope["f"]), X)
+
+
+def test_what_cannot_be_copied_says_so():
+    def f(x):
+        return (3).copy() * x[0]
+
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'copy'"):
+        dc.gradient(with_numpy(f), X)
+
+
+def test_copies_outside_of_a_recording_are_plain():
+    kept = []
+
+    def f(x):
+        kept.append(TABLE.copy())
+        return x @ x
+
+    with_numpy(f)(X)
+    assert type(kept[0]) is np.ndarray

@@ -42,7 +42,9 @@ def known(row: str) -> bool:
 def test_the_page_is_not_stale() -> None:
     made = generator()
     # A process of its own: other tests register elementals.
-    program = f"import runpy; print(runpy.run_path({made.__file__!r})['page'](), end='')"
+    program = (
+        f"import runpy; print(runpy.run_path({made.__file__!r})['page'](), end='')"
+    )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -134,9 +134,11 @@ class Line:
 
     def difference(self, t: float, order: int) -> Array:
         """The central difference of an order at a step."""
-        if order == 1:
-            return (self.at(t) - self.at(-t)) / (2 * t)
-        return ((self.at(t) - self.f0) - (self.f0 - self.at(-t))) / t**2
+        high, low = self.at(t), self.at(-t)
+        found: Array = (high - low) / (2 * t)
+        if order == 2:
+            found = ((high - self.f0) - (self.f0 - low)) / t**2
+        return found
 
 
 class Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..covers import gradient, tape_function
-from ..errors import DerivativeError, InputTypeError
+from ..errors import InputTypeError
 from ..tape import Structure, input_plan
 
 __all__ = ["Program"]
@@ -37,8 +38,10 @@ class Program:
         self.structure, point = input_plan(x0)
         self.shape, self.dtype = point.shape, point.dtype
         self.x = point.ravel().astype(np.float64)
-        self._args = tuple(recording.get("args") or ())
-        self._kwargs = dict(recording.get("kwargs") or {})
+        args, kwargs = recording.get("args", ()), recording.get("kwargs")
+        # what cannot be used is refused by the first recording, before any plain run
+        self._args = tuple(args) if isinstance(args, (tuple, list)) else ()
+        self._kwargs = dict(kwargs) if isinstance(kwargs, Mapping) else {}
 
     def scales(self) -> Array:
         """Typical sizes of the inputs: their own, and 1 for zeros."""
@@ -83,7 +86,7 @@ class Program:
         """The same near the point, with NaN where the program fails."""
         try:
             found = self.plain(x)
-        except (ArithmeticError, ValueError):
+        except Exception:  # it ran at the point, so this is an end of its domain
             return np.full(self.outputs, np.nan)
         return found if found.size == self.outputs else np.full(self.outputs, np.nan)
 
@@ -101,7 +104,7 @@ class Program:
                 self.f, self.structured(x.astype(self.dtype)), **self.recording
             )
             found = gradient(tape, int(np.ravel(outs)[output]))
-        except (ArithmeticError, ValueError, IndexError, DerivativeError):
+        except Exception:  # as in near
             return np.full(x.size, np.nan)
         return self.flat(found).astype(np.float64)
 

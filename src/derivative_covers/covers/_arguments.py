@@ -108,10 +108,10 @@ def tape_function(
 
 
 def _check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:
-    if kinks not in ("raise", "branch"):
+    if not isinstance(kinks, str) or kinks not in ("raise", "branch"):
         msg = f"kinks is {kinks!r}; it must be 'raise' or 'branch'."
         raise OptionError(msg)
-    if numpy not in (None, "rewrite"):
+    if numpy is not None and not (isinstance(numpy, str) and numpy == "rewrite"):
         msg = f"numpy is {numpy!r}; it must be None or 'rewrite'."
         raise OptionError(msg)
     if not isinstance(args, (tuple, list)):
@@ -122,6 +122,13 @@ def _check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:
         raise InputTypeError(msg)
     if not isinstance(kwargs, (Mapping, type(None))):
         msg = f"kwargs is a {type(kwargs).__name__}; a dictionary is needed."
+        raise InputTypeError(msg)
+    unnamed = [key for key in kwargs or () if not isinstance(key, str)]
+    if unnamed:
+        msg = (
+            f"kwargs has the key {unnamed[0]!r}; every key must be a string, the name of "
+            "a parameter."
+        )
         raise InputTypeError(msg)
 
 
@@ -180,7 +187,11 @@ def inputs_like(tape: Tape, w: Any, name: str) -> NDArray[Any]:
     structure = check_tape(tape).structure
     if structure is not None:
         return structure.flatten(w, name, tape.dtype)
-    a = np.asarray(as_element(w, tape.dtype))
+    try:
+        a = np.asarray(as_element(w, tape.dtype))
+    except (InputTypeError, ShapeError) as error:
+        msg = str(error).replace("the value ", f"{name} ", 1)
+        raise type(error)(msg) from None
     if a.shape != tape.shape:
         msg = f"{name} has shape {a.shape}; the inputs have shape {tape.shape}."
         raise ShapeError(msg)

@@ -189,6 +189,8 @@ def _curvatures(S: Any, q: int, b: Any) -> Any:
 
 def _nonnegative(x: Any, name: str, *, empty: bool = False) -> Any:
     """Floats of one type, or an Upward, at least one-dimensional."""
+    if isinstance(x, (list, tuple)) and any(isinstance(e, Upward) for e in x):
+        x = Upward(x)  # numpy.asarray would make plain numbers of them
     if isinstance(x, Upward):
         found: Any = x
     else:

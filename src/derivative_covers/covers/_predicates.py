@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError, ShapeError
-from ._results import HessianCover
 from ._structure import flat, flat_matrix
 
 __all__ = ["cover_excess", "iscover"]
@@ -39,9 +38,14 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
 
 def _plain(h: Any, H: Any) -> tuple[Any, Any]:
     """The same without structure: a vector and a matrix."""
-    if isinstance(h, HessianCover):
-        h = h.h
+    h = getattr(h, "h", h)  # what covers come back as holds it
     if not isinstance(h, (Mapping, tuple)):
+        if isinstance(H, Mapping):
+            msg = (
+                "H is a nest of blocks and h is one array; give h in the structure of "
+                "the inputs, as cover_hessian returns it."
+            )
+            raise ShapeError(msg)
         return h, H
     if isinstance(H, Mapping):
         return flat(h), flat_matrix(h, H)
@@ -64,7 +68,7 @@ def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
     """Whether ``h_i h_j >= |H_ij|`` for all entries, to a relative tolerance.
 
     Args:
-        h: Cover, any shape with n entries (a :class:`HessianCover` works, and a nest of
+        h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
         H: Matrix with n x n entries, or the nest of blocks that :func:`hessian` gives.
         rtol: Relative shortfall that is forgiven as rounding; None for 1e-12, or 16
@@ -93,7 +97,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
     """Mean of ``log10(h_i h_j / |H_ij|)`` over the nonzero entries of a matrix.
 
     Args:
-        h: Cover, any shape with n entries (a :class:`HessianCover` works, and a nest of
+        h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
         H: Matrix with n x n entries, or the nest of blocks that :func:`hessian` gives.
         threshold: Entries up to this fraction of the largest count as zero.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from ..tape import Kink
 from ._structure import flat
 
 __all__ = ["HessianCover"]
+
+SHOWN = 8  # places of a structure that a text shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,19 @@ class HessianCover:
             note = ", declared scales were read" if self.asked else ""
             if self.kinks:
                 note += f", branches were taken at {len(self.kinks)} kinks"
+            h, gradient = (_short(part) for part in (self.h, self.gradient))
             return (
-                f"HessianCover(value={float(self.value):.6g}, h={self.h}, "
-                f"gradient={self.gradient}, merge={self.merge!r}{note})"
+                f"HessianCover(value={float(self.value):.6g}, h={h}, "
+                f"gradient={gradient}, merge={self.merge!r}{note})"
             )
+
+
+def _short(part: Any) -> str:
+    """Text of an array or of a structure, cut where that has many places."""
+    if isinstance(part, dict) and len(part) > SHOWN:
+        first = ", ".join(f"{k!r}: {_short(part[k])}" for k in islice(part, SHOWN))
+        return f"{{{first}, ... {len(part)} places}}"
+    if isinstance(part, tuple) and len(part) > SHOWN:
+        first = ", ".join(_short(p) for p in part[:SHOWN])
+        return f"({first}, ... {len(part)} places)"
+    return str(part)

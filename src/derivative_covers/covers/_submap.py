@@ -12,7 +12,17 @@ from ..elements import as_element, magtype
 from ..elements._contract import as_type
 from ..errors import InputTypeError, OptionError, ShapeError
 from ..local import Curvature, DeclaredCurvature, NoCurvature
-from ..tape import Tape, TArray, TVar, pushnode
+from ..tape import (
+    CoverVar,
+    Tape,
+    TArray,
+    TVar,
+    constantvar,
+    isconstant,
+    noderef,
+    pushnode,
+    value,
+)
 from ..tape._active import active
 from ..tape._convert import array_of, tape_of
 from ..tape._storage import assembled
@@ -124,8 +134,9 @@ def submap(
     Args:
         F: Program of one argument, of the shape of ``xs``. It must not use variables of
             the outer recording except through that argument.
-        xs: Recorded array, recorded scalar, or a list of recorded scalars and numbers.
-            Constants among them contribute nothing.
+        xs: Recorded array, recorded scalar, or a list of recorded scalars and numbers;
+            or variables of another backend that has ``noderef``, such as those of
+            :func:`forward_cover`. Constants among them contribute nothing.
         scales: Declared scales of the arguments of ``F``, in *their* units and shape;
             they choose the split behind the declaration only.
         ratio: As in :func:`cover_hessian`, for the declaration only.
@@ -167,6 +178,12 @@ def submap(
         >>> dc.iscover(dc.cover_hessian(tape, out), direct)
         True
     """
+    others = _other_backend(xs)
+    if others is not None:
+        at = np.array([value(x) for x in others.ravel()]).reshape(others.shape)
+        return submapnode(
+            xs, *declare_submap(F, at, scales=scales, ratio=ratio, **recording)
+        )
     _, arguments = _arguments(xs)
     at = arguments.v if isinstance(arguments, TArray) else arguments
     declared = declare_submap(F, at, scales=scales, ratio=ratio, **recording)
@@ -182,8 +199,8 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
 
     Args:
         xs: The p arguments: recorded array, recorded scalar, or a list of recorded
-            scalars and numbers. Constants among them contribute nothing: their columns
-            are dropped.
+            scalars and numbers; or variables of another backend, as for :func:`submap`.
+            Constants among them contribute nothing: their columns are dropped.
         y: Values of the q outputs at the values of ``xs``, shape (q,).
         J: Jacobian there, shape (q, p), signed and exact.
         S: Bounds, nonnegative, shape (q, p): ``|d2 y_k / dv_i dv_j| <= S[k,i] S[k,j]``.
@@ -225,6 +242,9 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         >>> float(cover.gradient[1]) == math.erf(0.5)
         True
     """
+    others = _other_backend(xs)
+    if others is not None:
+        return _propagated(others, y, J, S)
     tape, arguments = _arguments(xs)
     v = np.asarray(arguments.v if isinstance(arguments, TArray) else arguments)
     p = v.size
@@ -232,6 +252,22 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         msg = "xs is empty; a sub-map needs at least one argument."
         raise ShapeError(msg)
     dtype = tape.dtype if tape is not None else v.dtype
+    y, J, S = _declaration(dtype, p, y, J, S)
+    if tape is None:
+        return y
+    ids = np.ravel(arguments.node_ids())
+    live = np.flatnonzero(ids >= 0)
+    if not live.size:
+        return assembled(tape, y, np.full(y.size, -1))
+    nodes = [
+        pushnode(tape, y[k], ids[live], J[k, live], _form(S[k, live])).i
+        for k in range(y.size)
+    ]
+    return assembled(tape, y, np.array(nodes))
+
+
+def _declaration(dtype: Any, p: int, y: Any, J: Any, S: Any) -> SubmapDeclaration:
+    """The declaration of a call with ``p`` arguments, validated and converted."""
     refuse_points(dtype, y, "y")
     refuse_points(dtype, J, "J")
     y = _numbers(y, dtype, "y", 1)
@@ -245,17 +281,43 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         k, i = np.argwhere(S < 0)[0].tolist()
         msg = f"S[{k}, {i}] is {S[k, i]}; curvature bounds are nonnegative."
         raise OptionError(msg)
-    if tape is None:
-        return y
-    ids = np.ravel(arguments.node_ids())
-    live = np.flatnonzero(ids >= 0)
-    if not live.size:
-        return assembled(tape, y, np.full(y.size, -1))
-    nodes = [
-        pushnode(tape, y[k], ids[live], J[k, live], _form(S[k, live])).i
-        for k in range(y.size)
-    ]
-    return assembled(tape, y, np.array(nodes))
+    return SubmapDeclaration(y, J, S)
+
+
+def _other_backend(xs: Any) -> Array | None:
+    """The arguments as an object array, if they are variables of no tape."""
+    if isinstance(xs, (CoverVar, list, tuple)):
+        entries = [xs] if isinstance(xs, CoverVar) else list(xs)
+        found = np.empty(len(entries), dtype=object)
+        found[:] = entries
+    elif isinstance(xs, np.ndarray) and xs.dtype == object:
+        found = xs
+    else:
+        return None
+    mine = [isinstance(x, CoverVar) and not isinstance(x, TVar) for x in found.flat]
+    return found if any(mine) else None
+
+
+def _propagated(xs: Array, y: Any, J: Any, S: Any) -> Array:
+    """The nodes of a call on variables of a backend without a tape."""
+    flat = xs.ravel()
+    live = [k for k, x in enumerate(flat) if not isconstant(x)]
+    values = np.array([value(x) for x in flat])
+    if values.dtype.kind not in "fiub":
+        msg = "xs holds something else than variables and real numbers."
+        raise InputTypeError(msg)
+    recorder = noderef(flat[live[0]])[0] if live else None
+    dtype = values.dtype if recorder is None else recorder.dtype
+    y, J, S = _declaration(dtype, flat.size, y, J, S)
+    found = np.empty(y.size, dtype=object)
+    backend = next(type(x) for x in flat if isinstance(x, CoverVar))
+    for k in range(y.size):
+        if recorder is None:
+            found[k] = constantvar(backend, y[k])
+            continue
+        parents = [noderef(flat[i])[1] for i in live]
+        found[k] = pushnode(recorder, y[k], parents, J[k, live], _form(S[k, live]))
+    return found.view(type(xs))
 
 
 def refuse_points(dtype: Any, x: Any, name: str) -> None:

@@ -56,9 +56,16 @@ class ElementalFunction:
         if best is not None:
             return best.__elemental__(op, operands)
         arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in operands]
-        if any(a.dtype == object for a in arrays):
+        nested = any(a.dtype == object and a.ndim for a in arrays)
+        if nested:
             return np.frompyfunc(self, op.arity, 1)(*arrays)
-        for a in arrays:
+        for x, a in zip(operands, arrays, strict=True):
+            if a.dtype == object:
+                msg = (
+                    f"{op.name}() got an operand of type {type(x).__name__}; real "
+                    "numbers, arrays of them and variables are needed."
+                )
+                raise InputTypeError(msg)
             if a.dtype.kind not in "fiub":
                 msg = f"{op.name}() got values of type {a.dtype}; give real numbers."
                 raise InputTypeError(msg)
@@ -101,7 +108,7 @@ def elemental(
             twice continuously differentiable. None: everywhere.
         kink: ``kink(xp, *operands)``: true exactly at kinks, jumps and ties. None: none.
         ufuncs: Names of ufuncs that the elemental answers to, such as
-            ``("special.erfcx",)``: these may be called on recorded variables as well.
+            ``("special.spence",)``: these may be called on recorded variables as well.
         name: Unique name for messages; the function's own by default.
         source: Where the formulas come from.
 

@@ -37,7 +37,15 @@ class _Functions:
 @cache
 def _functions(home: str) -> _Functions:
     # Not by an import statement: SciPy and JAX are the caller's, never needed here.
-    return _Functions(import_module(home))
+    try:
+        return _Functions(import_module(home))
+    except ImportError as error:
+        package = home.partition(".")[0]
+        msg = (
+            f"a derivative rule needs {home}, which cannot be imported here ({error}). "
+            f"Install {package} (pip install {package})."
+        )
+        raise UnsupportedOperationError(msg) from error
 
 
 def special(xp: Any) -> Any:
@@ -47,7 +55,8 @@ def special(xp: Any) -> Any:
     them and so has loaded them: importing this package stays light.
 
     Raises:
-        UnsupportedOperationError: If the namespace has none, or lacks the one asked for.
+        UnsupportedOperationError: If the namespace has none, lacks the one asked for, or
+            is not installed.
     """
     name = getattr(xp, "__name__", type(xp).__name__)
     home = _HOMES.get(name)

@@ -35,7 +35,7 @@ def element_type(x0: Any) -> np.dtype[Any]:
     """
     dtype: np.dtype[Any] = _array(x0, "x0").dtype.newbyteorder("=")
     if dtype in _FLOATS:
-        return dtype
+        return np.dtype(dtype.type)  # NumPy's own object: programs compare with `is`
     if dtype.kind in "iub":
         return np.dtype(np.float64)
     message = (

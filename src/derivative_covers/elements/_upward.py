@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -33,7 +34,8 @@ class Upward(NDArrayOperatorsMixin):
     An operation with plain numbers is one of ``Upward``; numbers that the type cannot
     hold are converted upward (a Python number takes the type of its partner, as NumPy
     2 has it). ``float(u)`` and ``numpy.asarray(u)`` give the bare numbers, exactly.
-    ``math`` knows only these, so ``math.exp(u)`` is a plain number without a guarantee.
+    NumPy reads a *list* of ``Upward`` numbers as bare ones, so write ``Upward([u, v])``.
+    ``math`` knows only bare numbers, so ``math.exp(u)`` is a plain number without a guarantee.
 
     Args:
         x: Nonnegative real numbers: a number, an array or nested lists of them, of
@@ -107,6 +109,9 @@ class Upward(NDArrayOperatorsMixin):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         target = self.v.dtype if dtype is None else np.dtype(dtype)
+        if target.kind in "iu":
+            msg = "integers below an Upward are no bounds; use numpy.ceil of its floats"
+            raise UnsupportedOperationError(msg)
         if target.kind == "f" and target.itemsize < self.v.itemsize:
             return np.array(raised(self.v, target))
         return np.array(self.v, dtype=target)
@@ -177,6 +182,11 @@ class Upward(NDArrayOperatorsMixin):
         rule = _FUNCTIONS.get(func)
         if rule is None:
             return _refuse(f"numpy.{func.__name__}")
+        try:
+            inspect.signature(rule).bind(*args, **kw)
+        except TypeError:
+            options = ", ".join(kw) or f"{len(args)} arguments"
+            return _refuse(f"numpy.{func.__name__} with {options}")
         return rule(*args, **kw)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from derivative_covers.errors import InputTypeError, OptionError
+from derivative_covers.errors import InputTypeError, OptionError, ShapeError
 
 __all__ = ["floats", "raised"]
 
@@ -36,6 +36,7 @@ def floats(x: Any, dtype: Any = None) -> Any:
 
     Raises:
         OptionError: If a number is negative or NaN.
+        ShapeError: If rows differ in length.
         InputTypeError: If there is anything but real numbers, or for another ``dtype``.
     """
     target = None if dtype is None else np.dtype(dtype)
@@ -46,7 +47,11 @@ def floats(x: Any, dtype: Any = None) -> Any:
     if _exact(x):
         found = _from_exact(x)
     else:
-        a = np.asarray(x)
+        try:
+            a = np.asarray(x)
+        except ValueError:
+            message = "Upward got rows of different lengths; make them equally long"
+            raise ShapeError(message) from None
         if a.dtype == object:
             flat = [_from_exact(e) for e in a.ravel()]
             found = np.array(flat, dtype=np.float64).reshape(a.shape)

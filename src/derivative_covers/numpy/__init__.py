@@ -24,6 +24,7 @@ Example:
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,12 @@ def __getattr__(name: str) -> Any:
     except AttributeError:
         msg = f"module 'derivative_covers.numpy' has no attribute {name!r}"
         raise AttributeError(msg) from None
-    return globals().setdefault(name, forwarded(value))
+    own = getattr(value, "__name__", name)
+    if own != name and getattr(np, own, None) is value:  # abs is absolute
+        made = getattr(sys.modules[__name__], own)
+    else:
+        made = forwarded(value)
+    return globals().setdefault(name, made)
 
 
 def __dir__() -> list[str]:

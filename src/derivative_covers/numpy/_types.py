@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,12 @@ class _ArrayType(type):
     def __call__(cls, *args: Any, **kw: Any) -> Any:
         r = np.ndarray(*args, **kw)
         return home(r, active()) if r.flags.owndata else r
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is np.ndarray or other is TArray
+
+    def __hash__(cls) -> int:
+        return hash(np.ndarray)
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(np.ndarray, name)
@@ -88,7 +95,10 @@ class _ScalarType(type):
         return plain(*args, **kw)
 
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is _plain(cls)
+        plain = _plain(cls)
+        if other is TVar:  # which does not tell the type of its recording
+            return plain is np.float64
+        return other is cls or other is plain
 
     def __hash__(cls) -> int:
         return hash(_plain(cls))
@@ -110,6 +120,7 @@ def _converted(x: Any, plain: Any) -> Any:
     return x
 
 
+Real.register(TVar)
 REPLACED["ndarray"] = ndarray
 REPLACED["ufunc"] = ufunc
 for _names, _scalar in (

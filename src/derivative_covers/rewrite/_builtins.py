@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..tape import CoverVar, TArray, TVar
+from ._formats import Template
 
 if TYPE_CHECKING:
     from ._world import World
 
-__all__ = ["PLAIN", "float_or_recorded", "is_instance", "is_subclass", "stands_for"]
+__all__ = [
+    "PLAIN",
+    "float_or_recorded",
+    "is_instance",
+    "is_subclass",
+    "stands_for",
+    "type_of",
+]
 
 PLAIN = frozenset(
     (
@@ -30,7 +38,9 @@ def stands_for(x: Any) -> Any:
         return x.v
     if isinstance(x, TVar):
         return x.v if isinstance(x.v, np.floating) else np.float64(0.0)
-    return np.float64(0.0) if isinstance(x, CoverVar) else x
+    if isinstance(x, CoverVar):
+        return np.float64(0.0)
+    return str(x) if isinstance(x, Template) else x
 
 
 def float_or_recorded(*args: Any) -> Any:
@@ -42,6 +52,17 @@ def float_or_recorded(*args: Any) -> Any:
         if isinstance(x, TArray) and x.v.size == 1:
             return x.item()
     return float(*args)
+
+
+def type_of(world: World) -> Callable[..., Any]:
+    """A call of the builtin ``type`` as rewritten code sees it."""
+
+    def type_(*args: Any, **kw: Any) -> Any:
+        if len(args) != 1 or kw:
+            return type(*args, **kw)
+        return world(type(stands_for(world.original(args[0]))))
+
+    return type_
 
 
 def is_instance(world: World) -> Callable[[Any, Any], bool]:

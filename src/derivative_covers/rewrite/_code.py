@@ -1,27 +1,37 @@
-"""What has to change in code objects: two opcodes and the name of one builtin.
+"""What has to change in code objects: two opcodes, names of builtins, and formats.
 
 A function made from a code object with another globals dict reads all that it needs from
-there. Two things do not go through a dict subclass: ``STORE_GLOBAL`` writes into the dict
-itself, past ``__setitem__``, while ``STORE_NAME`` honours it; and ``float`` is a type where
-it is passed on and a function where it is called, which the bit of ``LOAD_GLOBAL`` that
-prepares a call tells apart. All edits keep the length, so no offset moves.
+there. Three things do not go through a dict subclass. ``STORE_GLOBAL`` writes into the dict
+itself, past ``__setitem__``, while ``STORE_NAME`` honours it. ``float`` and ``type`` are
+types where they are passed on and functions where they are called, which the bit of
+``LOAD_GLOBAL`` that prepares a call tells apart. And ``"%g" % x`` asks ``x`` for a float.
+All edits keep the length, so no offset moves.
 """
 
 from __future__ import annotations
 
 import dis
 import inspect
+from collections.abc import Iterator
 from types import CodeType
 
 from ..errors import UnsupportedOperationError
+from ._copies import call_copies
+from ._formats import Template
 
-__all__ = ["CALLED_FLOAT", "global_names", "rewritten_code", "scope_names", "writes"]
+__all__ = ["CALLED", "global_names", "rewritten_code", "scope_names", "writes"]
 
-CALLED_FLOAT = "float()"
-"""The global name under which rewritten code looks up ``float`` to call it."""
+CALLED = {"float()": "float", "type()": "type"}
+"""Global names under which rewritten code looks up a builtin type to call it."""
 
+_BINARY = dis.opmap["BINARY_OP"]
+_REMAINDER = (6, 19)  # % and %=
 _LOAD = dis.opmap["LOAD_GLOBAL"]
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
+_SHIFTS = dict.fromkeys(dis.hasname, 0) | {_LOAD: 1}
+"""By how many bits the index of a name is shifted in the argument of an opcode."""
+if "LOAD_SUPER_ATTR" in dis.opmap:  # Python 3.12 and later
+    _SHIFTS |= {dis.opmap["LOAD_ATTR"]: 1, dis.opmap["LOAD_SUPER_ATTR"]: 2}
 _STORES = {
     dis.opmap["STORE_GLOBAL"]: dis.opmap["STORE_NAME"],
     dis.opmap["DELETE_GLOBAL"]: dis.opmap["DELETE_NAME"],
@@ -34,18 +44,22 @@ def _nested(code: CodeType) -> list[CodeType]:
     return [c for c in code.co_consts if isinstance(c, CodeType)]
 
 
+def _operations(ops: bytes | bytearray) -> Iterator[tuple[int, int, int]]:
+    """Offset, opcode and argument of each instruction."""
+    arg = 0
+    for k in range(0, len(ops), 2):
+        arg = (arg << 8) | ops[k + 1]
+        yield k, ops[k], arg
+        if ops[k] != _EXTENDED:
+            arg = 0
+
+
 def global_names(code: CodeType) -> frozenset[str]:
     """Names that the code, or a function in it, declares global and writes."""
     found: set[str] = set()
     ops = code.co_code
     if any(op in ops[::2] for op in _STORES):
-        arg = 0
-        for k in range(0, len(ops), 2):
-            arg = (arg << 8) | ops[k + 1]
-            if ops[k] in _STORES:
-                found.add(code.co_names[arg])
-            if ops[k] != _EXTENDED:
-                arg = 0
+        found = {code.co_names[arg] for _, op, arg in _operations(ops) if op in _STORES}
     for inner in _nested(code):
         found |= global_names(inner)
     return frozenset(found)
@@ -69,13 +83,11 @@ def writes(code: CodeType) -> frozenset[str]:
     if free and any(op in ops[::2] for op in _STORE_CELL):
         cells = [c for c in code.co_cellvars if c not in code.co_varnames]
         first = len(code.co_varnames) + len(cells)
-        arg = 0
-        for k in range(0, len(ops), 2):
-            arg = (arg << 8) | ops[k + 1]
-            if ops[k] in _STORE_CELL and arg >= first:
-                found.add(free[arg - first])
-            if ops[k] != _EXTENDED:
-                arg = 0
+        found = {
+            free[arg - first]
+            for _, op, arg in _operations(ops)
+            if op in _STORE_CELL and arg >= first
+        }
     for inner in _nested(code):
         found |= writes(inner) & frozenset(free)
     return frozenset(found)
@@ -88,10 +100,9 @@ def rewritten_code(code: CodeType) -> CodeType:
         UnsupportedOperationError: If a class body writes a global, or a function writes one
             and reads its own local variables as a dict.
     """
-    consts = tuple(
-        rewritten_code(c) if isinstance(c, CodeType) else c for c in code.co_consts
-    )
     ops = bytearray(code.co_code)
+    formats = _formats(ops)
+    consts = tuple(_constant(c, formats) for c in code.co_consts)
     names, flags = code.co_names, code.co_flags
     if any(op in ops[::2] for op in _STORES):
         _check_stores(code)
@@ -99,8 +110,11 @@ def rewritten_code(code: CodeType) -> CodeType:
             ops[k] = _STORES.get(ops[k], ops[k])
         # Without this flag a function's STORE_NAME goes to its globals.
         flags &= ~inspect.CO_OPTIMIZED
-    if "float" in names:
-        names = _call_float(ops, names)
+    for called in CALLED:
+        if CALLED[called] in names:
+            names = _call(ops, names, called)
+    if "copy" in names:
+        names = call_copies(ops, names)
     same = all(new is old for new, old in zip(consts, code.co_consts, strict=True))
     if same and names is code.co_names and flags == code.co_flags:
         return code
@@ -109,16 +123,37 @@ def rewritten_code(code: CodeType) -> CodeType:
     )
 
 
-def _call_float(ops: bytearray, names: tuple[str, ...]) -> tuple[str, ...]:
-    old, new = 2 * names.index("float") + 1, 2 * len(names) + 1
-    if new > 255:
+def _formats(ops: bytearray) -> bool:
+    """Whether there is a remainder, which may be that of a text."""
+    return any(
+        op == _BINARY and arg in _REMAINDER
+        for op, arg in zip(ops[::2], ops[1::2], strict=True)
+    )
+
+
+def _constant(c: object, formats: bool) -> object:
+    if isinstance(c, CodeType):
+        return rewritten_code(c)
+    return Template(c) if formats and type(c) is str and "%" in c else c
+
+
+def _call(ops: bytearray, names: tuple[str, ...], called: str) -> tuple[str, ...]:
+    """Let calls of a builtin look it up under another name."""
+    at = names.index(CALLED[called])
+    calls, others = [], False
+    for k, op, arg in _operations(ops):
+        if op == _LOAD and arg == 2 * at + 1:
+            calls.append(k)
+        elif op in _SHIFTS and arg >> _SHIFTS[op] == at:
+            others = True
+    if not others:
+        return (*names[:at], called, *names[at + 1 :])
+    new = 2 * len(names) + 1
+    if not calls or new >= 256:
         return names
-    changed = False
-    for k in range(0, len(ops), 2):
-        if ops[k] == _LOAD and ops[k + 1] == old and (not k or ops[k - 2] != _EXTENDED):
-            ops[k + 1] = new
-            changed = True
-    return (*names, CALLED_FLOAT) if changed else names
+    for k in calls:
+        ops[k + 1] = new
+    return (*names, called)
 
 
 def _check_stores(code: CodeType) -> None:

@@ -8,8 +8,9 @@ from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ._builtins import PLAIN, float_or_recorded, is_instance, is_subclass
-from ._code import CALLED_FLOAT
+from ._builtins import PLAIN, float_or_recorded, is_instance, is_subclass, type_of
+from ._code import CALLED
+from ._copies import COPIED, NAME
 
 if TYPE_CHECKING:
     from ._world import World
@@ -93,8 +94,6 @@ class LiveGlobals(dict[str, Any]):
             found = sys._getframe(1).f_locals if locals is None else locals
             exec(source, self._snapshot(), found, **kw)
 
-        if "float" in base:
-            base[CALLED_FLOAT] = float_or_recorded
         changed = {
             "__import__": import_,
             "isinstance": is_instance(world),
@@ -104,6 +103,9 @@ class LiveGlobals(dict[str, Any]):
             "globals": lambda: self,
         }
         base.update((k, v) for k, v in changed.items() if k in base)
+        base[NAME] = COPIED
+        calls = {"float()": float_or_recorded, "type()": type_of(world)}
+        base.update((k, v) for k, v in calls.items() if CALLED[k] in base)
         return base
 
     def _snapshot(self) -> dict[str, Any]:
@@ -113,8 +115,8 @@ class LiveGlobals(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         scope = self.scope
-        if name == CALLED_FLOAT and "float" in scope:
-            return self["float"]
+        if CALLED.get(name) in scope:
+            return self[CALLED[name]]
         value = scope.get(name, _MISSING)
         if value is _MISSING:
             return self._put(name, self.base[name])
@@ -152,7 +154,7 @@ class LiveGlobals(dict[str, Any]):
             value = scope.get(name, _MISSING)
             if value is not _MISSING:
                 new = world(value)
-            elif name == CALLED_FLOAT and "float" in scope:
+            elif CALLED.get(name) in scope:
                 new = _MISSING
             else:
                 new = base.get(name, _MISSING)

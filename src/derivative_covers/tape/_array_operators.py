@@ -203,8 +203,6 @@ _METHODS = (
     "trace",
     "all",
     "any",
-    "conj",
-    "conjugate",
     "nonzero",
     "put",
 )

@@ -140,7 +140,7 @@ def histogram(
     if weights is None:
         sums: Any = np.histogram(plain, bins=settings["bins"], range=range)[0]
     else:
-        w = as_array(weights).ravel()
+        w = as_array(weights, edges).ravel()
         bare = np.histogram(plain, bins=settings["bins"], range=range, weights=heavy)[0]
         sums = _collected(w[inside], at[inside], bare.astype(w.v.dtype))
     if density:

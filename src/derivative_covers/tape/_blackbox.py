@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..elements import boundtype, magnitude, magtype
-from ..errors import DomainError, OptionError, ShapeError
+from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ..local import (
     CoverSite,
     Curvature,
     DeclaredCurvature,
     DenseCurvature,
+    NoCurvature,
     SplitScale,
     check_finite_partials,
     dead_slot,
@@ -45,6 +46,38 @@ class MatrixCurvature(DenseCurvature):
         >>> MatrixCurvature(np.eye(3)).shape
         (3, 3)
     """
+
+    def entries(self) -> Sequence[tuple[int, int, Any]]:
+        """The nonzero entries ``(i, j, C[i, j])`` with ``i <= j``."""
+        upper = np.triu(self.C)
+        i, j = np.nonzero(upper)
+        return list(zip(i.tolist(), j.tolist(), upper[i, j], strict=True))
+
+    def bound_contribution(
+        self, B: Any, av: Any, ps: Sequence[int], utilde: Any
+    ) -> None:
+        """Add this node's term of the elementwise bound; see :class:`Curvature`."""
+        with np.errstate(all="ignore"):
+            rows = np.stack([utilde[p] for p in ps]) if len(ps) else np.zeros((0, 0))
+            sizes = av * magnitude(self.C)
+            plain = np.isfinite(rows).all() and np.isfinite(sizes).all()
+        if plain and len(ps):
+            B += rows.T @ sizes @ rows
+        else:  # zeros times infinities are selected entry by entry
+            DenseCurvature.bound_contribution(self, B, av, ps, utilde)
+
+    def curvature_apply(
+        self, vbardot: Any, ps: Sequence[int], bk: Any, dv: Any
+    ) -> None:
+        """Add this node's second-order term of a product; see :class:`Curvature`."""
+        slots = np.asarray(ps, dtype=np.int64)
+        tangents = np.asarray(dv)[slots]
+        with np.errstate(all="ignore"):
+            term = bk * (self.C @ tangents)
+        if np.isfinite(term).all() and np.isfinite(tangents).all():
+            np.add.at(vbardot, slots, term)
+        else:
+            DenseCurvature.curvature_apply(self, vbardot, ps, bk, dv)
 
     def cover_slots_into(
         self,
@@ -164,7 +197,8 @@ class BlackBox:
     def _curvature(self, point: Any, n: int, at: list[int], dtype: Any) -> Curvature:
         if self._bound is not None:
             s = self._shaped("bound", self._bound(point), n)
-            return DeclaredCurvature(s[at].astype(dtype))
+            C = DeclaredCurvature(s[at].astype(dtype))
+            return C if C.s.any() else NoCurvature()
         assert self._hessian is not None
         H = self._shaped("Hessian", self._hessian(point), n, n)
         return MatrixCurvature(H[np.ix_(at, at)].astype(dtype))
@@ -181,7 +215,14 @@ def _entries(x: Any) -> tuple[list[Any], Any]:
     if isinstance(a, ArrayBase):
         return list(np.ravel(a)), np.array(a.v)  # type: ignore[call-overload]
     if a.dtype != object:
-        return [], x
+        if a.dtype.kind not in "fiub":
+            msg = (
+                f"a black box got {x!r:.60}; variables, real numbers, or an array of "
+                "them are needed."
+            )
+            raise InputTypeError(msg)
+        held = a if a.dtype.kind == "f" else a.astype(np.float64)
+        return [], held if held.ndim else held[()]
     flat = list(a.ravel())
     return flat, np.array([value(e) for e in flat]).reshape(a.shape)
 
@@ -217,6 +258,8 @@ def blackbox(
         OptionError: If not exactly one of ``hessian`` and ``bound`` is given.
         ShapeError: When called, if a result has another size.
         DomainError: When called, if a derivative is not finite.
+        InputTypeError: If one of them is no function, or when called with anything but
+            variables and real numbers.
 
     Guarantee:
         Gradients and Hessian products are as exact as the derivatives given.
@@ -240,4 +283,17 @@ def blackbox(
             "(s with |H_ij| <= s_i s_j); for a linear function give bound=np.zeros_like."
         )
         raise OptionError(msg)
+    given: dict[str, Any] = {
+        "f": f,
+        "gradient": gradient,
+        "hessian": hessian,
+        "bound": bound,
+    }
+    for name, function in given.items():
+        if function is not None and not callable(function):
+            msg = (
+                f"{name} of a black box is a {type(function).__name__}; a function of the "
+                "point is needed."
+            )
+            raise InputTypeError(msg)
     return BlackBox(f, gradient, hessian, bound)

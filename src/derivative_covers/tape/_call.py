@@ -31,6 +31,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if ndim == 0 and all(operator.index(a) in (0, -1) for a in axes):
+        return ()
     return tuple(sorted(operator.index(a) % max(ndim, 1) for a in axes))
 
 
@@ -67,6 +69,9 @@ def stored(result: Any, out: Any) -> Any:
         (out,) = out
     if not isinstance(out, ArrayBase):
         refuse_plain("out=")
+    if np.shape(result) != out.v.shape:
+        msg = f"out= has shape {out.v.shape}; the result has shape {np.shape(result)}."
+        raise ValueError(msg)
     target: Any = out
     target[...] = result
     return target
@@ -80,7 +85,8 @@ def refuse_plain(what: str) -> NoReturn:
     """
     msg = (
         f"{what} would store recorded variables into a plain array, which would drop "
-        "their derivative. Use a target made by np.zeros_like(x) of a recorded x, or the "
+        "their derivative. Decorate the function that made the array with "
+        "derivative_covers.with_numpy, or use np.zeros_like(x) of a recorded x, or the "
         "function's result."
     )
     raise UnsupportedOperationError(msg)

@@ -68,7 +68,10 @@ def as_operand(x: Any, other: Any = None) -> Any:
         if tape is not None:
             return array_of(tape, x)
         x = np.asarray(x)
+    _refuse_other_rules(x)
     if isinstance(x, (np.ndarray, np.generic)):
+        if isinstance(x, np.ndarray) and x.__class__ is not np.ndarray:
+            x = np.asarray(x)
         kind = x.dtype.kind
         if kind in "fiub":
             return x
@@ -87,6 +90,15 @@ def as_operand(x: Any, other: Any = None) -> Any:
     raise InputTypeError(msg)
 
 
+def _refuse_other_rules(x: Any) -> None:
+    if isinstance(x, (np.matrix, np.ma.MaskedArray)):
+        msg = (
+            f"a {type(x).__name__} met a recorded variable; its rules differ from an "
+            "array's. Pass numpy.asarray of it, or the filled data of a masked array."
+        )
+        raise InputTypeError(msg)
+
+
 def array_of(tape: Tape, x: Any) -> Any:
     """Recorded array from a nested list or object array of variables and numbers.
 
@@ -100,6 +112,7 @@ def array_of(tape: Tape, x: Any) -> Any:
         if x.tape is not None and x.tape is not tape:
             refuse_two_tapes()
         return from_ids(tape, np.array(x.v, dtype=tape.dtype), np.array(x.i))
+    _refuse_other_rules(x)
     line = _line(tape, x) if isinstance(x, (list, tuple)) else None
     if line is not None:
         return line

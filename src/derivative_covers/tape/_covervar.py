@@ -169,10 +169,10 @@ class CoverVar(Operators):
 
     def _refuse(self, what: str) -> NoReturn:
         msg = (
-            f"{what} of a recorded variable would drop its derivative. Use NumPy's "
-            "functions instead of math's, store into np.zeros_like(x) or a list "
-            "instead of a plain float array, and derivative_covers.value(x) where the "
-            "bare number is meant."
+            f"{what} of a recorded variable would drop its derivative. Decorate the "
+            "function with derivative_covers.with_numpy, which lets np.zeros and math.exp "
+            "take recorded values; or use np.exp and the like, and store into "
+            "np.zeros_like(x) or a list. derivative_covers.value(x) is the bare number."
         )
         raise UnsupportedOperationError(msg)
 

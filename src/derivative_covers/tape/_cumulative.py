@@ -156,6 +156,9 @@ def _methods(ufunc: Any) -> None:
         check_dtype(dtype, x.tape)
         kw = {} if initial is None else {"initial": values_of(initial, x.tape)}
         r = ufunc.reduce(x.v, axis, keepdims=keepdims, **kw)
+        alone = extent(x.v.shape, axes_of(axis, x.v.ndim)) == 1
+        if alone and initial is None and ufunc is np.hypot:
+            initial = 0.0  # where NumPy starts: of one entry it gives the size
         return stored(folded(op, x, axis, r, initial), out)
 
     def reduceat(
@@ -170,8 +173,10 @@ def _methods(ufunc: Any) -> None:
         starts = np.asarray(indices).tolist()
         found = []
         for lo, hi in zip(starts, [*starts[1:], x.v.shape[axis]], strict=True):
-            part = rows[lo:hi] if lo < hi else rows[lo : lo + 1]
-            found.append(as_array(UFUNC_METHODS[ufunc, "reduce"](part), x))
+            row = rows[lo]
+            if lo + 1 < hi:
+                row = UFUNC_METHODS[ufunc, "reduce"](rows[lo:hi])
+            found.append(as_array(row, x))
         y = np.moveaxis(np.stack(found), 0, axis)
         return stored(valued(y, r), out)
 

@@ -17,19 +17,29 @@ from ._tvar import TVar, apply_unary
 __all__ = ["stop_gradient", "value"]
 
 
-def _apply(f: Any, x: Any) -> Any:
-    """``f`` of every recorded variable in nested lists, tuples and dictionaries."""
+def _apply(f: Any, x: Any, pack: Any) -> Any:
+    """``f`` of every recorded variable in nested lists, tuples and dictionaries.
+
+    ``pack`` makes an array of the object arrays that this gives.
+    """
     if isinstance(x, (CoverVar, ArrayBase)):
         return f(x)
     if isinstance(x, list):
-        return [_apply(f, e) for e in x]
+        return [_apply(f, e, pack) for e in x]
     if isinstance(x, (tuple, Mapping)):
-        return map_leaves(lambda e: _apply(f, e), x)
+        return map_leaves(lambda e: _apply(f, e, pack), x)
     if isinstance(x, np.ndarray) and x.dtype == object:
         made = np.empty(x.size, dtype=object)
-        made[:] = [_apply(f, e) for e in x.ravel()]
-        return made.reshape(x.shape)
+        made[:] = [_apply(f, e, pack) for e in x.ravel()]
+        return pack(made.reshape(x.shape))
     return x
+
+
+def _numbers(made: Any) -> Any:
+    """An array of numbers from an object array of them; any other one as it is."""
+    if all(isinstance(e, (bool, int, float, np.generic)) for e in made.flat):
+        return np.array(made.tolist()).reshape(made.shape)
+    return made
 
 
 def value(x: Any) -> Any:
@@ -48,10 +58,9 @@ def value(x: Any) -> Any:
         >>> value(TVar(2.5)), value(1.0), value({"a": [TVar(1.0), 2]})
         (2.5, 1.0, {'a': [1.0, 2]})
     """
-    found = _apply(lambda e: e.v.copy() if isinstance(e, ArrayBase) else e.v, x)
-    if isinstance(found, np.ndarray) and found.dtype == object:
-        return np.array(found.tolist())
-    return found
+    return _apply(
+        lambda e: e.v.copy() if isinstance(e, ArrayBase) else e.v, x, _numbers
+    )
 
 
 def stop_gradient(x: Any) -> Any:
@@ -80,7 +89,7 @@ def stop_gradient(x: Any) -> Any:
         >>> dc.gradient(lambda x: x[0] * dc.stop_gradient(x[0]), [3.0])
         array([3.])
     """
-    return _apply(_detach, x)
+    return _apply(_detach, x, lambda made: made)
 
 
 def _detach(x: Any) -> Any:

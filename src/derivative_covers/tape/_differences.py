@@ -33,6 +33,10 @@ def diff(
     if n < 0:
         msg = f"order must be non-negative but got {n}"
         raise ValueError(msg)
+    if not x.v.ndim:
+        msg = "diff requires input that is at least one dimensional"
+        raise ValueError(msg)
+    x.v.swapaxes(axis, 0)  # says which axes there are
     edge = list(x.v.shape)
     edge[axis] = 1
     ends = [None if e is None else as_array(e, x) for e in (prepend, append)]
@@ -87,7 +91,8 @@ def unwrap(
     edge = np.zeros_like(np.take(jump, [], axis), shape=_one(x.v.shape, axis))
     tied = np.logical_or.accumulate(np.concatenate([edge, jump], axis), axis)
     y = as_array(binary(np.add, x, shift, np.array(r)))
-    return with_ties(x.tape, y.v, y.node_ids(), tied)
+    # A copy: the values of y are those of its nodes, and callers may store into it.
+    return with_ties(x.tape, np.array(y.v), y.node_ids(), tied)
 
 
 def _one(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -111,6 +116,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         axes: tuple[int, ...] = tuple(range(ndim))
     else:
         axes = tuple(a % ndim for a in (axis if isinstance(axis, tuple) else (axis,)))
+    if not axes:
+        return r
     given = list(varargs) or [1.0]
     given = given * len(axes) if len(given) == 1 else given
     found = []

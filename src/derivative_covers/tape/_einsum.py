@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._call import stored
+from ._call import check_dtype, stored
+from ._convert import tape_of
 from ._products import factors, shaped
 from ._protocol import as_array, implements
 from ._storage import ArrayBase, assembled, constant
@@ -21,12 +22,20 @@ Term = tuple[Any, str]  # a recorded or plain array and a letter an axis
 
 
 @implements(np.einsum)
-def einsum(*operands: Any, out: Any = None, optimize: Any = False) -> Any:
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    dtype: Any = None,
+    order: Any = "K",
+    casting: Any = "safe",
+    optimize: Any = False,
+) -> Any:
     """As numpy.einsum; the value is NumPy's on all operands at once.
 
     A label of one operand only is summed by linear nodes; then operands are contracted
     from left to right.
     """
+    check_dtype(dtype, tape_of(operands))
     if not isinstance(operands[0], str):
         operands = _lettered(operands)
     given, *things = operands

@@ -10,7 +10,7 @@ import numpy as np
 from ..elements import as_element, decided_zero
 from ..errors import InputTypeError, ShapeError, TapeError
 from ..local import BinaryCurvature, Curvature, NoCurvature, UnaryCurvature
-from ._blocks import Operand
+from ._blocks import Floats, Operand
 from ._convert import tape_of
 from ._covervar import CoverVar, Recorder
 from ._storage import ArrayBase
@@ -189,9 +189,18 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
     if ids.size and (ids.min() < 0 or ids.max() >= tape.nnodes):
         msg = f"parents {ids.tolist()} are not all on this tape of {tape.nnodes} nodes."
         raise TapeError(msg)
-    held = np.array(as_element(val, tape.dtype), dtype=tape.dtype).reshape(1)
+    held = _one(val, tape)
     block = tape.node(held, ids, partials, C)
     return new_tvar(tape, block.start, held[0])
+
+
+def _one(value: Any, tape: Tape) -> Floats:
+    """A value as the array of one entry that a node holds."""
+    held = np.array(as_element(value, tape.dtype), dtype=tape.dtype)
+    if held.size != 1:
+        msg = f"the value of a node has shape {held.shape}; one number is needed."
+        raise ShapeError(msg)
+    return held.reshape(1)
 
 
 def _check_tape(tape: Any) -> None:
@@ -371,6 +380,12 @@ def linearnode(coeffs: Any, xs: Sequence[Any]) -> Any:
         return type(_live(xs[0])).linearnode(coeffs, [*map(_live, xs)])
     tape, ids, values = _scalars(xs, "xs")
     c = np.array(as_element(coeffs, tape.dtype), dtype=tape.dtype)
+    if c.ndim != 1:
+        msg = f"the coefficients have shape {c.shape}; one number a variable is needed."
+        raise ShapeError(msg)
+    if c.ndim != 1:
+        msg = f"the coefficients have shape {c.shape}; one number a variable is needed."
+        raise ShapeError(msg)
     held = np.array([np.dot(c, values)], dtype=tape.dtype)
     operand = Operand(0, (0, 0, 0, 1), ids)
     block = tape.linear((1, 1, 1, ids.size), operand, c, (0, 0, 0, 1), held)
@@ -401,7 +416,7 @@ def constantnode(tape: Tape, c: Any) -> TVar:
                [0.]])
     """
     _check_tape(tape)
-    held = np.array(as_element(c, tape.dtype), dtype=tape.dtype).reshape(1)
+    held = _one(c, tape)
     return new_tvar(tape, tape.constants(held).start, held[0])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..elementals import by_name
-from ..errors import NondifferentiableError
+from ..errors import NondifferentiableError, UnsupportedOperationError
 from ._blocks import Ids, Operand
 from ._call import axes_of, check_dtype, extent, stored
 from ._convert import tape_of
@@ -56,9 +56,8 @@ def _extremum(
         x = as_array(np.where(mask, x, -np.inf if largest else np.inf), x)
     v = x.v
     if initial is not None and not extent(v.shape, axes_of(axis, v.ndim)):
-        return np.broadcast_to(
-            as_array(initial, x), np.sum(v, axis, keepdims=keepdims).shape
-        )
+        kept = np.sum(v, axis, keepdims=keepdims).shape
+        return np.broadcast_to(as_array(initial, x), kept).copy()
     r = (np.max if largest else np.min)(v, axis=axis, keepdims=keepdims)
     if not x._depends:
         chosen = constant(x.tape, r)
@@ -80,9 +79,13 @@ def _extremum(
             node = np.where(tied, np.where(equal, ids, -1).max(axis=-1), node)
         shape = np.shape(r)
         chosen = with_ties(x.tape, r, node.reshape(shape), tied.reshape(shape))
-    if initial is not None:
-        chosen = (np.maximum if largest else np.minimum)(chosen, initial)
-    return chosen
+    if initial is None:
+        return chosen
+    if tape_of(initial) is None:
+        return (np.maximum if largest else np.minimum)(chosen, initial)
+    # As one more entry: it is no tie with itself.
+    both = np.stack(np.broadcast_arrays(as_array(chosen, x), as_array(initial, x)))
+    return _extremum(both, 0, False, None, True, largest)
 
 
 @implements(np.max, np.amax)
@@ -217,6 +220,8 @@ def argsort(
         x, axis = x.flatten(), -1
     if stable:
         kind = "stable"
+    if not x.v.ndim:
+        return np.argsort(x.v)
     r = np.argsort(x.v, axis=axis, kind=kind, order=order)
     _refuse_equal("argsort", x, axis)
     return r
@@ -311,13 +316,25 @@ def clip(
     *,
     min: Any = None,
     max: Any = None,
+    where: Any = True,
+    dtype: Any = None,
+    casting: Any = "same_kind",
+    order: Any = "K",
 ) -> Any:
     """The larger of each entry and the lower end, then the smaller with the upper one."""
     lo = min if a_min is None else a_min
     hi = max if a_max is None else a_max
     r = as_array(a, lo, hi)
+    check_dtype(dtype, r.tape)
+    if where is not True and out is None:
+        msg = (
+            "np.clip of recorded variables takes where together with out; write "
+            "np.where(where, np.clip(x, lo, hi), x)."
+        )
+        raise UnsupportedOperationError(msg)
     if lo is not None:
         r = np.maximum(r, lo)
     if hi is not None:
         r = np.minimum(r, hi)
-    return stored(+r if lo is None and hi is None else r, out)
+    r = +r if lo is None and hi is None else r
+    return stored(r if where is True else np.where(_truth(where), r, out), out)

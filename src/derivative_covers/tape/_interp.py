@@ -56,9 +56,8 @@ def interp(
     if not kinks.any():
         return found
     y = as_array(found)
-    return with_ties(
-        tape, y.v if r.ndim else y.v[()], y.node_ids(), kinks.reshape(r.shape)
-    )
+    # A copy: the values of y are those of its nodes, and callers may store into it.
+    return with_ties(tape, np.array(y.v)[()], y.node_ids(), kinks.reshape(r.shape))
 
 
 def _plain(x: Any) -> NDArray[Any]:

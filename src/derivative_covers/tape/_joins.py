@@ -93,7 +93,8 @@ def meshgrid(*xi: Any, **kw: Any) -> Any:
 
             def spread(entries: Any, k: int = k, here: Any = here) -> Any:
                 here[k] = entries
-                return np.array(np.meshgrid(*here, **kw)[k])
+                grid = np.meshgrid(*here, **kw)[k]
+                return grid if kw.get("copy") is False else np.array(grid)
 
             grids[k] = row._derived(spread(row.v), spread)
     return tuple(grids)

@@ -79,5 +79,7 @@ def settle_tie(
         return
     node = ids[0] if ids[0] >= 0 else ids[1]
     if not tape.branch:
-        refuse_tie(f"{values[0]!r} {sign} {values[1]!r}", node, values)
+        whole = f"int({values[0]!r})"
+        what = whole if sign == "int" else f"{values[0]!r} {sign} {values[1]!r}"
+        refuse_tie(what, node, values)
     note(tape, sign, node, *values)

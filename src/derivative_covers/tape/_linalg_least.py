@@ -57,6 +57,29 @@ def _least(a: Any, b: Any, x: NDArray[Any]) -> Any:
     )
 
 
+def _exponents(v: NDArray[Any], axis: int) -> NDArray[np.int32]:
+    """Powers of two near the largest entries along an axis, which is kept."""
+    found: NDArray[np.int32] = np.frexp(np.max(np.abs(v), axis=axis, keepdims=True))[1]
+    return found
+
+
+def _scaled_least(a: Any, b: Any, x: NDArray[Any]) -> Any:
+    """As `_least`; columns far from one are scaled, for `inv(a'a)` squares their size."""
+    dtype = a.v.dtype
+    columns = _exponents(a.v, 1)
+    sides = _exponents(b.v if is_recorded(b) else b, 1)
+    limit = np.finfo(dtype).maxexp // 8
+    if max(np.max(np.abs(e)) for e in (columns, sides)) <= limit:
+        return _least(a, b, x)
+    one = dtype.type(1)
+    back = sides - columns.transpose(0, 2, 1)
+    a = binary(np.multiply, a, np.ldexp(one, -columns))
+    right = np.ldexp(one, -sides)
+    b = binary(np.multiply, b, right) if is_recorded(b) else b * right
+    found = _least(a, b, np.ldexp(x, -back))
+    return binary(np.multiply, found, np.ldexp(one, back), x.copy())
+
+
 def _rank_message(name: str, m: int, n: int, rank: int) -> str:
     return (
         f"{name} got a recorded matrix of shape ({m}, {n}) and rank {rank}; the rule needs "
@@ -78,6 +101,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         rcond = np.finfo(np.result_type(av, bv, np.float32)).eps * max(av.shape)
     r, squares, rank, s = np.linalg.lstsq(av, bv, rcond)
     m, n = av.shape
+    if not r.size and squares.size and is_recorded(y):  # no column: b is the residual
+        return constant(tape, r), np.sum(y.reshape(m, -1) ** 2, axis=0), rank, s
     if not r.size or not (is_recorded(x) or is_recorded(y)):
         return constant(tape, r), constant(tape, squares), rank, s
     if is_recorded(x) and rank < n:
@@ -91,7 +116,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     elif m == n:
         found = solved(left, right, value)
     else:
-        found = _least(left, right, value)
+        found = _scaled_least(left, right, value)
     found = finished(found, r)
     if squares.size:
         miss = binary(np.subtract, columns, matmul(x, found.reshape(n, -1)))
@@ -99,6 +124,16 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         size = squares.reshape(-1, 1, 1).astype(tape.dtype)
         squares = finished(contract(lanes, _transposed(lanes), size), squares)
     return found, squares, rank, svdvals(x) if is_recorded(x) else s
+
+
+def _kept(v: NDArray[Any], given: dict[str, Any]) -> int:
+    """Fewest singular values that NumPy's pseudoinverses keep; all if undefined."""
+    relative = given.get("rcond", given.get("rtol", 1e-15))
+    if relative is None:
+        relative = max(v.shape[-2:]) * np.finfo(v.dtype).eps
+    _, s, _ = np.linalg.svd(v, full_matrices=False)
+    below = s <= np.asarray(relative)[..., None] * np.max(s, axis=-1, keepdims=True)
+    return int(s.shape[-1] - np.max(np.sum(below, axis=-1)))
 
 
 @implements(np.linalg.pinv)
@@ -120,7 +155,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, **kw: Any) -> Any:
         )
         raise UnsupportedOperationError(msg)
     m, n = v.shape[-2:]
-    rank = round(float(np.min(np.trace(r @ v, axis1=-2, axis2=-1))))
+    rank = _kept(v, given)
     if rank < min(m, n):
         message = _rank_message("np.linalg.pinv", max(m, n), min(m, n), rank)
         raise UnsupportedOperationError(message)
@@ -129,7 +164,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, **kw: Any) -> Any:
         return finished(inverted(whole, value), r)
     if m < n:
         whole, value = _transposed(whole), _transposed(value).copy()
-    found = _least(whole, np.eye(max(m, n), dtype=v.dtype)[None], value)
+    found = _scaled_least(whole, np.eye(max(m, n), dtype=v.dtype)[None], value)
     return finished(found if m > n else _transposed(found), r)
 
 

@@ -10,6 +10,7 @@ from ._call import axes_of, check_dtype, stored
 from ._elementwise import root
 from ._exact import valued, values_of
 from ._protocol import as_array, implements
+from ._quantiles import refuse_recorded
 from ._select import truth
 
 __all__: list[str] = []
@@ -70,9 +71,11 @@ def _extremum(function: Any, plain: Any, fill: float) -> None:
 
 def _position(function: Any, plain: Any, fill: float) -> None:
     @implements(function)
-    def position(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    def position(
+        a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False
+    ) -> Any:
         x = as_array(a)
-        r = function(x.v, axis, keepdims=keepdims)
+        r = function(x.v, axis, out, keepdims=keepdims)
         plain(_filled(x, fill), axis=axis, keepdims=keepdims)  # refuses ties
         return r
 
@@ -174,17 +177,30 @@ def nanstd(
 # -- order -----------------------------------------------------------------------------
 
 
-def _by_lane(x: Any, axis: Any, keepdims: Any, r: Any, ask: Any) -> Any:
-    """What ``ask`` says of the numbers of every lane, with values ``r``."""
+def _by_lane(
+    x: Any, axis: Any, keepdims: Any, r: Any, ask: Any, weights: Any = None
+) -> Any:
+    """What ``ask`` says of the numbers of every lane, with values ``r``.
+
+    Where there are weights, plain ones, it is told those of the lane as well.
+    """
     axes = axes_of(axis, x.v.ndim)
     moved = np.moveaxis(x, axes, range(-len(axes), 0)) if axes else x[..., None]
     shape = moved.v.shape[: x.v.ndim - len(axes)]
     lanes = moved.reshape(int(np.prod(shape, dtype=int)), -1)
+    if weights is not None:
+        heavy = np.asarray(weights)
+        if heavy.shape == x.v.shape:
+            heavy = np.moveaxis(heavy, axes, range(-len(axes), 0))
+        heavy = np.broadcast_to(heavy, moved.v.shape).reshape(lanes.v.shape)
     first: Any = ()
     found = []
     for k in range(lanes.v.shape[0]):
         known = ~np.isnan(lanes.v[k])
-        found.append(as_array(ask(lanes[k][known]) if known.any() else np.nan, x))
+        told = [] if weights is None else [heavy[k][known]]
+        found.append(
+            as_array(ask(lanes[k][known], *told) if known.any() else np.nan, x)
+        )
         first = max(first, found[-1].shape, key=len)
     rows = [np.broadcast_to(e, first) for e in found]
     if not rows:
@@ -217,14 +233,19 @@ def _quantiles(function: Any, plain: Any) -> None:
         overwrite_input: bool = False,
         method: str = "linear",
         keepdims: Any = False,
+        *,
+        weights: Any = None,
     ) -> Any:
+        refuse_recorded(q, weights)
         x = as_array(a)
-        r = function(x.v, q, axis, method=method, keepdims=keepdims)
+        kw = {} if weights is None else {"weights": weights}
+        r = function(x.v, q, axis, method=method, keepdims=keepdims, **kw)
 
-        def ask(lane: Any) -> Any:
-            return plain(lane, q, method=method)
+        def ask(lane: Any, heavy: Any = None) -> Any:
+            kw = {} if heavy is None else {"weights": heavy}
+            return plain(lane, q, method=method, **kw)
 
-        return stored(_by_lane(x, axis, keepdims, r, ask), out)
+        return stored(_by_lane(x, axis, keepdims, r, ask, weights), out)
 
 
 _quantiles(np.nanpercentile, np.percentile)

@@ -52,7 +52,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kw: Any) -> Any:
     widths = _pairs(pad_width, x.v.ndim)
     ends = _pairs(kw.get("end_values", 0), x.v.ndim)
     lengths = _pairs(kw.get("stat_length"), x.v.ndim)
-    y: Any = x
+    y: Any = x.copy()
     for axis, (left, right) in enumerate(widths):
         if left or right:
             sides = _margins(y, axis, (left, right), mode, ends[axis], lengths[axis])

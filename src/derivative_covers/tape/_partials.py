@@ -234,8 +234,8 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
         if name == "tie":
             msg = (
                 f"node {k}: the selected value {shown} is tied with another candidate "
-                "(max, min, clip, sort or interp), where the program has no derivative. Evaluate at a "
-                "point off the tie."
+                "(of max, min, clip, sort, eigenvalues, ...) or lies on a knot of interp, "
+                "where the program has no derivative. Evaluate at a point off the tie."
             )
         else:
             msg = (
@@ -243,6 +243,15 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
                 "derivative. Evaluate at another point, or guard it with np.where."
             )
         return NondifferentiableError(msg, elemental=name, node=k, values=values)
+    with np.errstate(all="ignore"):
+        outside = rule is None or bool(np.any(_outside(rule, operands)))
+    if not outside:
+        msg = (
+            f"node {k}: {name}({shown}) = {float(tape.vals[k])!r} operates on a result "
+            "that left its domain before, with an infinite value or slope that its own "
+            "zero slope would hide. Evaluate at another point, or guard it with np.where."
+        )
+        return DomainError(msg, elemental=name, node=k, values=values)
     msg = (
         f"node {k}: {name}({shown}) = {float(tape.vals[k])!r} is not in the open domain "
         "where the elemental is twice continuously differentiable with finite partials. "

@@ -13,7 +13,7 @@ from ._elementwise import binary, common_tape
 from ._exact import valued, values_of
 from ._products import factors
 from ._protocol import as_array, implements
-from ._storage import constant
+from ._storage import ArrayBase, constant
 from ._wide import contract
 
 __all__: list[str] = []
@@ -25,11 +25,16 @@ def polyval(p: Any, x: Any) -> Any:
     c = _coefficients(p, x)
     tape = tape_of(c, x)
     r = np.polyval(values_of(c, tape), values_of(x, tape))
+    if c.ndim > 1:
+        y: Any = as_array(x, c) * 0.0
+        for row in as_array(c, x):
+            y = y * x + row
+        return valued(y, r)
     if tape_of(x) is None:
         powers = np.vander(np.ravel(values_of(x, tape)), c.size)
         return contract(powers[None], c.reshape(1, -1, 1), r)
     at = as_array(x)
-    y: Any = np.zeros_like(at)
+    y = np.zeros_like(at)
     if c.size:
         y[...] = c[0]
     for k in range(1, c.size):
@@ -217,8 +222,10 @@ def _mode(mode: Any) -> str:
 @implements(np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """One inner product an entry; a plain operand makes it linear."""
-    _, (x, y), (xv, yv) = factors(a, v)
+    tape, (x, y), (xv, yv) = factors(a, v)
     r = np.convolve(xv, yv, mode)
+    if not (isinstance(x, ArrayBase) or isinstance(y, ArrayBase)):
+        return constant(tape, r)
     x, y = np.atleast_1d(x), np.atleast_1d(y)
     if y.size > x.size:
         x, y = y, x
@@ -228,8 +235,10 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
 @implements(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """One inner product an entry; a plain operand makes it linear."""
-    _, (x, y), (xv, yv) = factors(a, v)
+    tape, (x, y), (xv, yv) = factors(a, v)
     r = np.correlate(xv, yv, mode)
+    if not (isinstance(x, ArrayBase) or isinstance(y, ArrayBase)):
+        return constant(tape, r)
     x, y = np.atleast_1d(x), np.atleast_1d(y)
     if y.size > x.size:
         return _sliding(y, x, _mode(mode), r[::-1])[::-1]

@@ -41,7 +41,7 @@ def factors(*operands: Any) -> tuple[Tape, list[Any], list[Any]]:
 
 
 def _is_real(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "fiub"
+    return type(x) is np.ndarray and x.dtype.kind in "fiub"
 
 
 def shaped(x: Any, order: Any, shape: tuple[int, ...]) -> Any:
@@ -168,7 +168,7 @@ def kron(a: Any, b: Any) -> Any:
     ndim = max(x.ndim, y.ndim)
     x = x.reshape((1,) * (ndim - x.ndim) + x.shape)
     y = y.reshape((1,) * (ndim - y.ndim) + y.shape)
-    spread = x[(slice(None), None) * ndim] * y[(None, slice(None)) * ndim]
+    spread = as_array(x[(slice(None), None) * ndim] * y[(None, slice(None)) * ndim])
     shape = tuple(m * n for m, n in zip(x.shape, y.shape, strict=True))
     return spread.reshape(shape)
 

@@ -65,6 +65,7 @@ def as_array(x: Any, *others: Any) -> Any:
 class ArrayLayer:
     """The operations of arrays, as the scalar layer sees them."""
 
+    array = staticmethod(as_array)
     binary = staticmethod(binary)
     compare = staticmethod(compare)
 
@@ -81,14 +82,19 @@ class ArrayLayer:
         out = kw.pop("out", None)
         if out is not None:
             if ufunc.nout > 1:
+                where = kw.pop("where", True)
                 found = getattr(ufunc, method)(*inputs, **kw)
+                if where is not True:
+                    pairs = zip(found, out, strict=True)
+                    found = [np.where(where, r, target) for r, target in pairs]
                 return tuple(map(stored, found, out))
             (target,) = out if isinstance(out, tuple) else (out,)
             if not isinstance(target, ArrayBase):
                 msg = (
                     f"np.{ufunc.__name__} was to write recorded values into a plain array, "
                     "which would drop their derivative (A += x does this). Write "
-                    "A = A + x, or start from np.zeros_like(x)."
+                    "A = A + x, or start from np.zeros_like(x), or decorate the function "
+                    "with derivative_covers.with_numpy."
                 )
                 raise UnsupportedOperationError(msg)
             where = kw.pop("where", True) if method == "__call__" else True
@@ -200,7 +206,10 @@ LAYERED.update(
 @cache
 def _first_name(function: Any) -> str:
     """The name of a function's first parameter, by which users may pass it as well."""
-    return next(iter(inspect.signature(function).parameters), "")
+    try:
+        return next(iter(inspect.signature(function).parameters), "")
+    except ValueError:  # NumPy says nothing: its rule's own names hold
+        return ""
 
 
 def _refuse(function: Any, instead: str) -> NoReturn:

@@ -15,12 +15,11 @@ from ._protocol import as_array, implements
 from ._storage import constant
 from ._wide import contract
 
-__all__: list[str] = []
+__all__ = ["refuse_recorded"]
 
 # Hyndman and Fan, Sample quantiles in statistical packages (1996), equation 10:
 # the position of quantile q among n entries is n q + alpha + q (1 - alpha - beta) - 1.
 _CONTINUOUS = {
-    "linear": (1.0, 1.0),
     "interpolated_inverted_cdf": (0.0, 1.0),
     "hazen": (0.5, 0.5),
     "weibull": (0.0, 0.0),
@@ -31,12 +30,29 @@ _CONTINUOUS = {
 
 def _positions(n: int, q: NDArray[Any], method: str) -> NDArray[Any]:
     """Positions among ``n`` ordered entries, halves and fractions included."""
+    if method == "linear":
+        return (n - 1) * q  # rounded as NumPy rounds it
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
         at = n * q + (alpha + q * (1.0 - alpha - beta)) - 1.0
         return np.clip(at, 0.0, n - 1.0)
     at = np.quantile(np.arange(n, dtype=float), q, method=method)  # type: ignore[call-overload]
     return np.round(2.0 * at) / 2.0  # type: ignore[no-any-return]
+
+
+def refuse_recorded(q: Any, weights: Any) -> None:
+    """Refuse recorded quantiles and weights.
+
+    Raises:
+        UnsupportedOperationError: If one of them is recorded.
+    """
+    if tape_of(q, weights) is not None:
+        msg = (
+            "np.quantile and np.percentile have rules in the entries alone. Take "
+            "derivative_covers.value of q and of weights, or interpolate np.sort(x) with "
+            "np.interp at the recorded position."
+        )
+        raise UnsupportedOperationError(msg)
 
 
 def _quantile(
@@ -48,13 +64,7 @@ def _quantile(
     out: Any,
     kw: dict[str, Any],
 ) -> Any:
-    if tape_of(q, kw.get("weights")) is not None:
-        msg = (
-            "np.quantile and np.percentile have rules in the entries alone. Take "
-            "derivative_covers.value of q and of weights, or interpolate np.sort(x) with "
-            "np.interp at the recorded position."
-        )
-        raise UnsupportedOperationError(msg)
+    refuse_recorded(q, kw.get("weights"))
     x = as_array(a)
     r = function(x.v, q, axis, **kw)
     axes = axes_of(axis, x.v.ndim)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._call import real_values
 from ._protocol import UFUNC_METHODS, implements
+from ._tvar import TVar
 
 __all__: list[str] = []
 
@@ -15,8 +16,15 @@ __all__: list[str] = []
 def _answer(function: Any) -> None:
     @implements(function)
     def answer(*args: Any, **kw: Any) -> Any:
-        given = {name: real_values(x) for name, x in kw.items()}
-        return function(*(real_values(x) for x in args), **given)
+        given = {name: _bare(x) for name, x in kw.items()}
+        return function(*map(_bare, args), **given)
+
+
+def _bare(x: Any) -> Any:
+    """The values; those of a scalar variable as a number that knows its type."""
+    if isinstance(x, TVar) and x.tape is not None:
+        return x.tape.dtype.type(x.v)
+    return real_values(x)
 
 
 for _function in (

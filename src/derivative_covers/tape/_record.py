@@ -41,7 +41,7 @@ def record(
         raise InputTypeError(msg)
     structure, x = plan(x0)
     named = dict(kwargs or {})
-    if structure is not None and structure.is_arguments:
+    if structure is not None:
         check_call(f, structure, args, named)
     tape = Tape(x)
     tape.structure = structure
@@ -90,7 +90,7 @@ def _arguments(tape: Tape) -> tuple[Any, ...]:
 
 
 def check_call(f: Any, structure: Structure, args: Any, kwargs: dict[str, Any]) -> None:
-    """Refuse a tuple of inputs that was probably meant as one vector.
+    """Refuse inputs in a structure that was probably meant in another way.
 
     Raises:
         InputTypeError: If the function does not take as many arguments, or numbers
@@ -99,6 +99,18 @@ def check_call(f: Any, structure: Structure, args: Any, kwargs: dict[str, Any]) 
     try:
         signature = inspect.signature(f)
     except (TypeError, ValueError):
+        return
+    if not structure.is_arguments:
+        try:
+            signature.bind(structure.tree, *args, **kwargs)
+        except TypeError as error:
+            parts = "x0.values()" if isinstance(structure.tree, dict) else "x0"
+            msg = (
+                f"x0 is a {type(structure.tree).__name__}, which is one argument of the "
+                f"function, and with args and kwargs it cannot be called so ({error}); "
+                f"pass a plain tuple for several arguments, such as tuple({parts})."
+            )
+            raise InputTypeError(msg) from None
         return
     n = len(structure.tree)
     rule = (
@@ -145,6 +157,12 @@ def _outputs(tape: Tape, result: Any) -> Any:
         except InputTypeError as error:
             msg = f"the program's result cannot be read as outputs: {error}"
             raise InputTypeError(msg) from None
+        except ShapeError as error:
+            msg = (
+                f"the program's result cannot be read as outputs: {error} Join parts of "
+                "different shapes: numpy.concatenate([numpy.ravel(part), ...])."
+            )
+            raise ShapeError(msg) from None
     if isinstance(result, ArrayBase):
         _check_tape(tape, result.tape)
         ids = np.array(result.node_ids())
@@ -166,6 +184,8 @@ def _outputs(tape: Tape, result: Any) -> Any:
         f"the program returned {result!r:.80} of type {type(result).__name__}; it must "
         "return a recorded variable, an array of them, or a list of them."
     )
+    if isinstance(result, Mapping):
+        msg += " Return the values of the dictionary, such as list(result.values())."
     raise InputTypeError(msg)
 
 

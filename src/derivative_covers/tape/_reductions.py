@@ -114,7 +114,12 @@ def var(
         return stored(valued(total / np.where(free > 0, free, np.nan), r), out)
     n = extent(v.shape, axes)
     scale = 1.0 / (n - ddof) if n > ddof else np.inf
-    return stored(sum_axes(squares, axes, r, scale), out)
+    y = sum_axes(squares, axes, r, scale)
+    if mean is None and not x.is_constant and x.has_constants():
+        # Of constants alone it is one: its root must not count as a kink.
+        live = (x.node_ids() >= 0).any(axis=axes, keepdims=keepdims)
+        y = y if live.all() else np.where(live, y, r)
+    return stored(y, out)
 
 
 _mean = mean

@@ -92,11 +92,19 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 
 @implements(np.nan_to_num)
-def nan_to_num(x: Any, copy: bool = True, **kw: Any) -> Any:
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
     """Numbers in the place of what is not finite."""
-    a = as_array(x)
-    r = np.nan_to_num(a.v, **kw)
+    a = as_array(x, nan, posinf, neginf)
+    fills = [np.isnan(a.v), np.isposinf(a.v), np.isneginf(a.v)]
+    given = [nan, posinf, neginf]
+    bare: list[Any] = [e.v if isinstance(e, (ArrayBase, TVar)) else e for e in given]
+    r = np.nan_to_num(a.v, nan=bare[0], posinf=bare[1], neginf=bare[2])
     found = assembled(a.tape, r, np.where(np.isfinite(a.v), a.node_ids(), -1))
+    for chosen, fill in zip(fills, given, strict=True):
+        if tape_of(fill) is not None:
+            found = np.where(chosen, fill, found)
     if copy or a is not x:
         return found
     a[...] = found

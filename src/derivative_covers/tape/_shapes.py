@@ -11,6 +11,7 @@ from ._call import check_dtype, stored
 from ._convert import tape_of
 from ._exact import picked
 from ._indexing import plain_index
+from ._kinks import note
 from ._protocol import as_array, implements
 from ._storage import constant
 
@@ -44,7 +45,6 @@ _MOVES: tuple[Any, ...] = (
     np.roll,
     np.tile,
     np.repeat,
-    np.resize,
     np.take_along_axis,
     np.diagonal,
     np.delete,
@@ -53,14 +53,13 @@ _MOVES: tuple[Any, ...] = (
     np.fft.ifftshift,
     np.lib.stride_tricks.sliding_window_view,
 )
-_FILLS: tuple[Any, ...] = (np.tril, np.triu, np.diagflat)
+_FILLS: tuple[Any, ...] = (np.tril, np.triu, np.diagflat, np.resize)
 _SPLITS: tuple[Any, ...] = (
     np.split,
     np.array_split,
     np.hsplit,
     np.vsplit,
     np.dsplit,
-    *(vars(np)[name] for name in ("unstack",) if name in vars(np)),
 )
 _AT_LEAST: tuple[Any, ...] = (np.atleast_1d, np.atleast_2d, np.atleast_3d)
 
@@ -109,6 +108,12 @@ for _function in _SPLITS:
     _pieces(_function)
 
 
+@implements(*(vars(np)[name] for name in ("unstack",) if name in vars(np)))
+def unstack(x: Any, /, *, axis: int = 0) -> Any:
+    """The slices along an axis; scalars of a 1-d array."""
+    return tuple(np.moveaxis(as_array(x), axis, 0))
+
+
 def _at_least(function: Any) -> None:
     @implements(function)
     def at_least(*arrays: Any) -> Any:
@@ -148,6 +153,9 @@ def trim_zeros(filt: Any, trim: Any = "fb", **kw: Any) -> Any:
     zero = np.atleast_1d((x.v == 0.0) & (x.node_ids() >= 0))
     kept = np.trim_zeros(x.v, trim, **kw)
     if zero.any() and kept.shape != np.trim_zeros(x.v + zero, trim, **kw).shape:
+        if x.tape.branch:
+            note(x.tape, "trim_zeros", x.node_ids()[zero], x.v[zero], x.v[zero])
+            return x._view(kept)
         at = int(np.flatnonzero(zero)[0])
         msg = (
             f"np.trim_zeros would take off entry {at}, which is recorded and exactly "
@@ -182,9 +190,9 @@ if "astype" in vars(np):
 
 def _like(function: Any) -> None:
     @implements(function)
-    def like(a: Any, dtype: Any = None, order: Any = "K", **kw: Any) -> Any:
+    def like(a: Any, dtype: Any = None, order: Any = "K", *args: Any, **kw: Any) -> Any:
         x = as_array(a)
-        r = function(x.v, dtype=dtype, order=order, **kw)
+        r = function(x.v, dtype, order, *args, **kw)
         if r.dtype.kind != "f":
             return r
         check_dtype(dtype, x.tape)
@@ -202,14 +210,21 @@ _like(np.ones_like)
 
 
 @implements(np.empty_like)
-def empty_like(a: Any, dtype: Any = None, order: Any = "K", **kw: Any) -> Any:
+def empty_like(
+    prototype: Any, dtype: Any = None, order: Any = "K", *args: Any, **kw: Any
+) -> Any:
     """Zeros: there is nothing to gain from arbitrary values."""
-    return np.zeros_like(a, dtype, order, **kw)
+    return np.zeros_like(prototype, dtype, order, *args, **kw)
 
 
 @implements(np.full_like)
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", **kw: Any
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    *args: Any,
+    **kw: Any,
 ) -> Any:
     """An array of one value, which may be recorded."""
     x = as_array(a, fill_value)
@@ -218,8 +233,8 @@ def full_like(
         and dtype is not None
         and np.dtype(dtype).kind != "f"
     ):
-        return np.full_like(x.v, fill_value, dtype, order, **kw)
+        return np.full_like(x.v, fill_value, dtype, order, *args, **kw)
     check_dtype(dtype, x.tape)
-    out = np.zeros_like(x, None, order, **kw)
+    out = np.zeros_like(x, None, order, *args, **kw)
     out[...] = fill_value
     return out

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,9 @@ from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ._storage import ArrayBase
 from ._tvar import TVar
 
-__all__ = ["Leaf", "Structure", "input_array", "map_leaves", "plain_array", "plan"]
+__all__ = ["Leaf", "Structure", "input_array", "map_leaves", "plan"]
 
-
-def plain_array(w: Any, name: str, dtype: Any) -> NDArray[Any]:
-    """Real numbers as an array of the tape's type; errors say what ``name`` is."""
-    try:
-        return np.asarray(as_element(w, dtype))
-    except (InputTypeError, ShapeError) as error:
-        msg = str(error).replace("the value ", f"{name} ", 1)
-        raise type(error)(msg) from None
+_NESTS = (dict, tuple, list)
 
 
 def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
@@ -35,6 +28,10 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         ShapeError: If it is empty.
         DomainError: If an entry is NaN or infinite.
     """
+    if type(x0) is float and isfinite(x0):  # most leaves of large nests
+        return np.array(x0)
+    if isinstance(x0, (ArrayBase, TVar)) and x0.is_constant:
+        x0 = x0.v
     if isinstance(x0, (ArrayBase, TVar)):
         msg = (
             f"{name} is a recorded variable; recordings cannot be nested. Pass plain "
@@ -83,6 +80,15 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
     return x
 
 
+def _plain_array(w: Any, name: str, dtype: Any) -> NDArray[Any]:
+    """Real numbers as an array of the tape's type; errors say what ``name`` is."""
+    try:
+        return np.asarray(as_element(w, dtype))
+    except (InputTypeError, ShapeError) as error:
+        msg = str(error).replace("the value ", f"{name} ", 1)
+        raise type(error)(msg) from None
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Leaf:
     """One array or number among structured inputs.
@@ -100,7 +106,7 @@ class Leaf:
     @property
     def slice(self) -> slice:
         """Its entries in the flat vector."""
-        return slice(self.start, self.start + math.prod(self.shape))
+        return slice(self.start, self.start + prod(self.shape))
 
 
 def map_leaves(f: Callable[[Any], Any], tree: Any) -> Any:
@@ -187,7 +193,7 @@ class Structure:
 
     def _collect(self, tree: Any, w: Any, path: str, dtype: Any, found: Any) -> None:
         if isinstance(tree, Leaf):
-            a = plain_array(w, path, dtype)
+            a = _plain_array(w, path, dtype)
             if a.shape != tree.shape:
                 msg = (
                     f"{path} has shape {a.shape}; the input {tree.path} has shape "

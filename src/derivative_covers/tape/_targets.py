@@ -34,6 +34,8 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """Store at flat positions, repeating the values as needed."""
     target = _target(a, "np.put")
     at = np.ravel(ind)
+    if not at.size:
+        return
     if mode == "raise":
         at = np.arange(target.size)[at]
     elif mode == "wrap":

@@ -43,7 +43,18 @@ class TArray(ArrayOperators):
 
     # -- geometry ----------------------------------------------------------------
 
-    shape = property(lambda self: self.v.shape)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes; assigning others reshapes in place where no copy is due."""
+        return self.v.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        v = self.v.view()
+        v.shape = shape
+        self.v = v
+        self._idview = None
+
     ndim = property(lambda self: self.v.ndim)
     size = property(lambda self: self.v.size)
     dtype = property(lambda self: self.v.dtype)
@@ -288,7 +299,7 @@ class TArray(ArrayOperators):
             r = self.v.astype(dtype, **kw)
             return held(r) if r.dtype == self.v.dtype else r
         check_dtype(dtype, self.s.tape)
-        return self.copy()
+        return self.copy() if kw.get("copy", True) else self
 
     def repeat(self, repeats: Any, axis: Any = None) -> TArray:
         """As numpy.ndarray.repeat."""
@@ -305,6 +316,23 @@ class TArray(ArrayOperators):
     def partition(self, kth: Any, axis: int = -1, **kw: Any) -> None:
         """Partition in place, as numpy.ndarray.partition."""
         self[...] = np.partition(self, kth, axis, **kw)
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The bytes of a constant array.
+
+        Raises:
+            UnsupportedOperationError: If nodes are behind the array: what is kept by such
+                a key would bring variables of one recording into the next.
+        """
+        if not self.is_constant:
+            self._refuse("tobytes()")
+        return self.v.tobytes(order)
+
+    def conjugate(self) -> TArray:
+        """The array itself: recorded programs are real."""
+        return self
+
+    conj = conjugate
 
     def compress(self, condition: Any, axis: Any = None) -> TArray:
         """As numpy.ndarray.compress."""
@@ -358,11 +386,11 @@ class TArray(ArrayOperators):
 
     def _refuse(self, what: str) -> NoReturn:
         msg = (
-            f"{what} would drop the derivative of a recorded array. Store into "
-            "np.zeros_like(x), np.concatenate or np.stack pieces instead of filling a "
-            "plain float array; write A @ x or np.dot(A, x) instead of A.dot(x), and "
-            "A = A + x instead of A += x for a plain A; use derivative_covers.value(x) "
-            "where the bare numbers are meant."
+            f"{what} would drop the derivative of a recorded array. To fill np.zeros and "
+            "the like, decorate the function with derivative_covers.with_numpy, or store "
+            "into np.zeros_like(x), np.concatenate or np.stack pieces; write A @ x instead "
+            "of A.dot(x), and A = A + x instead of A += x, for a plain A; "
+            "derivative_covers.value(x) gives the bare numbers."
         )
         raise UnsupportedOperationError(msg)
 

@@ -125,6 +125,23 @@ class TVar(CoverVar):
         out.v = v
         return out
 
+    def __int__(self) -> int:
+        """The integer part, a plain number: it is constant but for jumps.
+
+        Raises:
+            NondifferentiableError: At a jump, which is every integer but zero.
+            DomainError: If the value is not finite.
+        """
+        v = self.v
+        if self.tape is not None:
+            if self.tape.finished:
+                self.tape.put(())
+            if not np.isfinite(v):
+                refuse_nan("int()", self.i, (v, v))
+            if v == (whole := int(v)) and whole:
+                settle_tie(self.tape, "int", (self.i, -1), (v, float(whole)))
+        return int(v)
+
     def __floordiv__(self, other: Any) -> Any:
         return _variable(np.floor_divide(self, other))
 
@@ -391,6 +408,50 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
 def _apply(what: Any, *operands: Any) -> Any:
     return (apply_unary if len(operands) == 1 else apply_binary)(what, *operands)
 
+
+def _array_method(name: str) -> Any:
+    """A method that NumPy's scalars share with arrays."""
+
+    def method(self: TVar, *args: Any, **kw: Any) -> Any:
+        if self.tape is None:
+            return getattr(np.float64(self.v), name)(*args, **kw)
+        r = getattr(array_layer().array(self), name)(*args, **kw)
+        return r.item() if getattr(r, "shape", None) == () and hasattr(r, "item") else r
+
+    method.__name__ = name
+    method.__qualname__ = f"TVar.{name}"
+    method.__doc__ = f"As `numpy.float64.{name}`."
+    return method
+
+
+for _shared in [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "astype",
+    "clip",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "flatten",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "ravel",
+    "repeat",
+    "reshape",
+    "round",
+    "squeeze",
+    "std",
+    "sum",
+    "tolist",
+    "trace",
+    "transpose",
+    "var",
+]:
+    setattr(TVar, _shared, _array_method(_shared))
 
 TVar._apply = staticmethod(_apply)
 TVar._decide = staticmethod(_compare)

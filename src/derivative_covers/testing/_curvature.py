@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..errors import DomainError, InputTypeError, ShapeError, UnsupportedOperati
 from ..local import (
     CoverSite,
     Curvature,
+    ScaleReference,
     SplitScale,
     atom_slots,
     bound_contribution,
@@ -55,11 +56,32 @@ class _Case:
     values: Array
     declared: Array
     dtype: Any = np.float64
+    dead: Array | None = None  # where liveness does not follow from the scale
 
     def slots(self) -> list[SplitScale]:
         M = np.dtype(self.dtype).type
-        pairs = zip(self.values, self.declared, strict=True)
-        return [SplitScale(M(z), M(s)) for z, s in pairs]
+        declared: list[Any] = [M(s) for s in self.declared]
+        if self.dead is not None:
+            declared = list(map(_Reference, declared, self.dead.tolist()))
+        return [SplitScale(M(z), s) for z, s in zip(self.values, declared, strict=True)]
+
+    def live(self) -> Array:
+        """Which slots are live."""
+        return self.declared > 0 if self.dead is None else ~self.dead
+
+
+@dataclass(frozen=True)
+class _Reference(ScaleReference):
+    """A declared scale with liveness of its own, as backends give it."""
+
+    sigma: Any
+    is_dead: bool
+
+    def scale(self) -> Any:
+        return self.sigma
+
+    def dead(self) -> bool:
+        return self.is_dead
 
 
 def check_curvature(
@@ -200,6 +222,9 @@ class _Check:
         for k in range(min(n, 4)):
             s = np.where(np.arange(n) == k, 0.0, 1.0)
             yield _Case(f"dead slot {k}", 1.0, ones, s)
+            dead = s == 0
+            yield _Case(f"dead slot {k} by reference", 1.0, ones, ones, dead=dead)
+            yield _Case(f"scale 0 in live slot {k}", 1.0, ones, s, dead=dead & False)
 
     def covers(self) -> None:
         for case in self.cases():
@@ -256,7 +281,7 @@ class _Check:
 
     def covered(self, where: str, case: _Case, rho: Array) -> None:
         """Every entry of two live slots, compared by logarithms: nothing overflows."""
-        live = case.declared > 0
+        live = case.live()
         slack = 64 * float(np.finfo(case.dtype).eps)
         with np.errstate(divide="ignore", invalid="ignore"):
             log = np.log(rho)
@@ -274,11 +299,11 @@ class _Check:
 
     def unshaped(self, where: str, case: _Case, rho: Array) -> None:
         """The scale of a dead slot must not shape the weights of live ones."""
-        live = case.declared > 0
+        live = case.live()
         if live.all():
             return
         values = np.where(live, case.values, 1e6)
-        other = _Case(case.what, case.av, values, case.declared)
+        other = replace(case, values=values)
         found = cover_slots(self.C, None, _Site(np.float64), case.av, other.slots())
         moved = np.zeros(self.n) if found is None else found
         self.faults.expect(
@@ -289,7 +314,7 @@ class _Check:
     # -- atoms ---------------------------------------------------------------------
 
     def atoms(self) -> None:
-        atoms = atom_slots(self.C, self.n)
+        atoms = tuple(map(tuple, atom_slots(self.C, self.n)))
         flat = [int(k) for atom in atoms for k in atom]
         self.faults.expect(
             all(0 <= k < self.n for k in flat),

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ..elementals import Elemental, ElementalFunction, Rule
 from ..errors import InputTypeError, ShapeError, UnsupportedOperationError
 from ._faults import Faults, same_bits
-from ._oracle import by_differences, by_digits, orders_of
+from ._oracle import by_differences, by_digits, orders_of, sides_differ
 
 __all__ = ["check_elemental"]
 
 Array = NDArray[Any]
-_LINE = (1e-3, 0.1, 0.3, 0.5, 0.7, 0.95, 1.1, 1.7, 2.5, 6.3, 20.0)
-_GRID = (-6.3, -1.7, -0.31, 0.95)
+_LINE = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.95, 1.0, 1.1, 1.7, 2.5, 6.3, 20.0)
+_GRID = (-6.3, -1.7, -0.31, 0.0, 0.95)
 _NAMES = {1: ("d", "c"), 2: ("d1", "d2", "c11", "c12", "c22")}
 
 
@@ -126,6 +126,7 @@ class _Check:
             return
         with self.faults.step("value(xp, ...)"):
             self.values()
+            self.kinks()
             rules = [self.full_rule(reference, rtol)]
             if self.op.arity == 2:
                 rules += [self.one_constant(k, reference, rtol) for k in (0, 1)]
@@ -213,6 +214,38 @@ class _Check:
                     ),
                 )
         self.faults.expect(narrow == np.float32, f"value of float32 has type {narrow}")
+        self.single("value", lambda at: (self.value(*at),))
+
+    def kinks(self) -> None:
+        """A derivative with two sides needs a ``kink`` or the end of a ``domain``."""
+        for k, slot, order in product(
+            range(self.inside[0].size), range(self.op.arity), (1, 2)
+        ):
+            at = tuple(float(x[k]) for x in self.inside)
+            if sides_differ(self.value, self.is_smooth, at, slot, order):
+                self.faults.add(
+                    f"derivative {order} in operand {slot} has two sides at "
+                    f"{self.point(k)}, which neither domain nor kink tells"
+                )
+                return
+
+    def single(self, what: str, of: Callable[[tuple[Array, ...]], Any]) -> None:
+        """Numbers in float32 must be those in float64, to a coarse tolerance."""
+        short = tuple(x.astype(np.float32) for x in self.inside)
+        exact = tuple(x.astype(np.float64) for x in short)
+        smooth = np.array([self.is_smooth(*at) for at in zip(*exact, strict=True)])
+        for k, (a, b) in enumerate(zip(of(short), of(exact), strict=True)):
+            low = np.broadcast_to(np.asarray(a, dtype=np.float64), smooth.shape)
+            full = np.broadcast_to(np.asarray(b, dtype=np.float64), smooth.shape)
+            name = what if what == "value" else f"{self.names[k]} of {what}"
+            sure = smooth & (np.abs(full) < 1e18) & np.isfinite(low)
+            self.worst(
+                sure & (np.abs(low - full) > 1e-2 * np.maximum(np.abs(full), 1.0)),
+                lambda i, name=name, low=low, full=full: (  # type: ignore[misc]
+                    f"{name} at {self.point(i)} is {low[i]} in float32 and {full[i]} in "
+                    "float64"
+                ),
+            )
 
     # -- rules -------------------------------------------------------------------------
 
@@ -266,6 +299,9 @@ class _Check:
             return None
         self.scalars(self.op.rule, x, found, self.names)
         self.finite(found, self.names)
+        self.single(
+            "the rule", lambda at: self.op.rule.partials(np, *at, self.value(*at))
+        )
         return found
 
     def finite(self, found: list[Array], names: tuple[str, ...]) -> None:
@@ -374,7 +410,7 @@ class _Check:
                 if not abs(part[k] - true) <= tolerance * abs(true) + error:
                     self.faults.add(
                         f"{name} at {self.point(k)} is {part[k]}, but "
-                        f"{'the reference' if reference else 'differences'} give {true}"
+                        f"{'the reference gives' if reference else 'differences give'} {true}"
                     )
                     break
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["by_differences", "by_digits", "orders_of"]
+__all__ = ["by_differences", "by_digits", "orders_of", "sides_differ"]
 
 DIGITS = 50
 _SHRINK = 1.5
@@ -72,14 +72,57 @@ def by_differences(
         if step <= 1e-7:
             continue
         least = step / _SHRINK ** (_STEPS - 1)
+        far = [
+            f(*(x + t * step * u for x, u in zip(point, scale, strict=True)))
+            for t in (-1, 1)
+        ]
+        rounds = max(size, *(abs(float(y)) for y in far))
         units = [(s * least) ** n for s, n in zip(scale, order, strict=True)]
         value, error = _ridders(lambda h: _difference(f, point, scale, order, h), step)
-        found = (value, error + 1e-15 * size / float(np.prod(units)))
+        found = (value, error + 1e-15 * rounds / float(np.prod(units)))
         if found[1] < best[1]:
             best = found
         if not kinked and best[1] <= 1e-8 * abs(best[0]):
             break
     return best
+
+
+def sides_differ(
+    f: Callable[..., Any],
+    inside: Callable[..., bool] | None,
+    point: tuple[float, ...],
+    slot: int,
+    order: int,
+) -> bool:
+    """Whether a derivative from the left differs from that from the right.
+
+    The difference of one-sided quotients vanishes with the step where ``f`` is smooth.
+    It must not, over three steps, and stand out of rounding.
+
+    Args:
+        f: The function, of floats.
+        inside: Whether ``f`` claims to be smooth at a point; None: everywhere.
+        point: Where.
+        slot: Operand to vary.
+        order: 1 or 2.
+    """
+    scale = abs(point[slot]) or 1.0
+
+    def at(t: float) -> tuple[float, ...]:
+        return tuple(x + t * (k == slot) for k, x in enumerate(point))
+
+    gaps = []
+    for h in (scale * 1e-3, scale * 1e-3 / 8, scale * 1e-3 / 64):
+        steps = [k * h for k in range(-order, order + 1)]
+        if inside and not all(inside(*at(t)) for t in steps if t):
+            return False
+        y = [float(f(*at(t))) for t in steps]
+        left, right = (np.diff(part, order)[0] for part in (y[: order + 1], y[order:]))
+        noise = 1e-12 * max(map(abs, (*y, *point)))
+        if not abs(right - left) > noise + 1e-3 * max(abs(left), abs(right)):
+            return False
+        gaps.append(abs(right - left) / h**order)
+    return bool(max(gaps) < 2 * min(gaps))
 
 
 def _corners(point: tuple[float, ...], scale: list[float], h: float) -> Any:
