@@ -172,7 +172,7 @@ class CoverVar(Operators):
             f"{what} of a recorded variable would drop its derivative. Decorate the "
             "function with derivative_covers.with_numpy, which lets np.zeros and math.exp "
             "take recorded values; or use np.exp and the like, and store into "
-            "np.zeros_like(x) or a list. derivative_covers.value(x) is the bare number."
+            "np.zeros_like(x) or a list. derivative_covers.value(x) is the plain number."
         )
         raise UnsupportedOperationError(msg)
 

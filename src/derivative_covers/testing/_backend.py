@@ -189,7 +189,6 @@ class _Check:
         refused = (UnsupportedOperationError,)
         for what, run in (
             ("float() of a variable", lambda: float(x)),
-            ("int() of a variable", lambda: int(x)),
             ("a variable as an index", lambda: [1, 2][x]),
             ("math.exp of a variable", lambda: math.exp(x)),
         ):

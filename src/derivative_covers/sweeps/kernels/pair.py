@@ -67,9 +67,9 @@ def tangent(s, topo, first, absolute):
                 p = p + q
             else:
                 y = s[ib]
-                if y != 0:
+                if y != 0 and q != 0:
                     t = (abs(q) if absolute else q) * y
-        if x != 0:
+        if x != 0 and p != 0:
             t = (abs(p) if absolute else p) * x + t
         s[k0 + k] = t
 
