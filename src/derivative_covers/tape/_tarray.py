@@ -98,22 +98,20 @@ class TArray(ArrayOperators):
         return (self[k] for k in range(len(self.v)))
 
     def __getitem__(self, key: Any) -> Any:
-        v = self.v
         s = self.s
-        if s.tape is None:
+        tape = s.tape
+        if tape is None:
             try:
-                found = v[key]
+                found = self.v[key]
             except (IndexError, UnsupportedOperationError):
-                found = v[plain_index(key)]
-            if type(found) is not _Array:
-                return found
-            if key.__class__ is slice and s is not PLAIN:
+                found = self.v[plain_index(key)]
+            if type(key) is slice and s is not PLAIN:
                 view = TArray()
                 view.s = s
                 view.v = found
                 return view
-            return self._derived(found, None)
-        tape = s.tape
+            return self._derived(found, None) if type(found) is _Array else found
+        v = self.v
         if type(key) is int and v.ndim == 1:
             value = v.item(key)
             if s.ids is not None:
