@@ -6,7 +6,10 @@ gradient; see :func:`cover_hessian`.
 
 from __future__ import annotations
 
-from .check import CheckReport, check
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .checks import CheckReport, check
 from .covers import (
     ComposedHessianCover,
     HessianCover,
@@ -40,8 +43,6 @@ from .covers import (
     tape_function,
 )
 from .elements import Upward
-from .forward import ForwardCover, forward_cover
-from .rewrite import with_numpy
 from .tape import (
     CoverVar,
     Kink,
@@ -53,6 +54,10 @@ from .tape import (
     stop_gradient,
     value,
 )
+
+if TYPE_CHECKING:
+    from .forward import ForwardCover, forward_cover
+    from .rewrite import with_numpy
 
 __version__ = "0.1.0"
 
@@ -104,3 +109,23 @@ __all__ = [
     "value",
     "with_numpy",
 ]
+
+# Imported on first use: they would add a quarter to the time of importing the package.
+_LATER = {
+    "ForwardCover": "forward",
+    "forward_cover": "forward",
+    "with_numpy": "rewrite",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    found = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
