@@ -35,9 +35,10 @@ the recording alone, and `out` a recorded array.
 _OUTSIDE = """## What NumPy does not hand over
 
 NumPy converts these operands to plain arrays itself, which raises an error in a recording:
-`np.array`, `np.asarray`, `np.r_`, `np.c_`, `np.full(shape, x)`, `np.vectorize`, `np.nditer`,
-`np.ndenumerate`, `np.random` with recorded parameters, lists of recorded scalars in `np.sum` or
-`np.dot`, `A.dot(x)` and `A += x` of a plain `A`. Use `import derivative_covers.numpy as np`, or
+`np.array(x)`, `np.asarray(x)`, `np.full(shape, x)`, `np.vectorize`, `np.nditer`,
+`np.ndenumerate`, `np.random` with recorded parameters, `A.dot(x)` and `A += x` of a plain `A`.
+Lists of recorded scalars become object arrays, of which NumPy's arithmetic, `np.sum` and `np.dot`
+work, entry by entry, and others (`np.linalg`, `np.interp`) raise NumPy's own error. Use `import derivative_covers.numpy as np`, or
 `np.stack`, `np.full_like`, a loop over `x`, a plain sample that is scaled and shifted
 (`x[0] + x[1] * z`), `A @ x` and `A = A + x`.
 

@@ -9,6 +9,7 @@ import derivative_covers as dc
 from derivative_covers.errors import (
     ConformanceError,
     InputTypeError,
+    OptionError,
     ShapeError,
     UnsupportedOperationError,
 )
@@ -258,3 +259,19 @@ def test_a_list_of_upward_numbers_stays_upward():
     tenth = Upward(0.1)
     a, _ = dc.compose_jacobian_cover([tenth], [tenth, 0.3], [0.7, tenth], [1.0])
     assert isinstance(a, Upward)
+
+
+def test_a_black_box_takes_one_argument():
+    box = blackbox(
+        lambda x: x[0] * x[1], gradient=lambda x: x[::-1], bound=np.ones_like
+    )
+    with pytest.raises(InputTypeError, match="pass a list"):
+        dc.gradient(lambda x: box(x[0], x[1]), [1.0, 2.0])
+
+
+def test_partials_that_are_one_number_are_refused():
+    with pytest.raises(OptionError, match="needed for one differentiated"):
+
+        @elemental(partials=lambda xp, x, v: 2.0 * x, name="half_a_rule")
+        def half_a_rule(xp, x):
+            return x * x

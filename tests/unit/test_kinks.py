@@ -230,3 +230,25 @@ def test_second_order_of_a_norm_at_zero() -> None:
         dc.cover_hessian(f, Z, merge="quadrature", kinks="branch").h.tolist()
         == [2**0.5] * 2
     )
+
+
+def test_covers_of_residuals_and_jacobians_tell_kinks():
+    def f(x):
+        return [abs(x[0]), x[1] ** 2]
+
+    nls = dc.cover_nls(f, [0.0, 1.0], kinks="branch")
+    jac = dc.cover_jacobian(f, [0.0, 1.0], kinks="branch")
+    assert [k.elemental for k in nls.kinks] == ["absolute"]
+    assert [k.elemental for k in jac.kinks] == ["absolute"]
+    assert "kinks" in repr(nls)
+    assert "kinks" in repr(jac)
+    assert dc.cover_nls(f, [1.0, 1.0]).kinks == ()
+
+
+def test_sizes_that_underflow_are_refused():
+    with pytest.raises(DomainError, match="underflows"):
+        dc.cover_jacobian(
+            lambda x: [x[0] * 1e-160, x[1]], [1.0, 1.0], scales=[1e-170, 1.0]
+        )
+    a, b = dc.cover_jacobian(lambda x: [x[0] * 1e-160, x[1]], [1.0, 1.0])
+    assert a[0] * b[0] >= 1e-160 * (1 - 1e-15)

@@ -58,6 +58,7 @@ class FirstOrder:
         program.outputs = self.f0.size
         self.fits = self.f0.size == self.ids.size
         self.lines: list[Line] = []
+        self._rows: dict[int, Array] = {}
         if self.fits:
             signs = [rng.choice([-1.0, 1.0], program.x.size) for _ in range(directions)]
             scales = program.scales()
@@ -218,15 +219,14 @@ class FirstOrder:
         size = tangents(self.lowered, self.tape, np.abs(direction), absolute=True)
         size = size[self.ids].astype(np.float64)
         if self.ids.size <= REVERSE:
-            found = np.array([self._reverse(k) @ d for k in range(self.ids.size)])
+            found = np.array([self.row(k) @ d for k in range(self.ids.size)])
         else:
             forward = tangents(self.lowered, self.tape, direction)
             found = forward[self.ids].astype(np.float64)
         return found, np.where(np.isfinite(size), size, np.abs(found))
 
-    def _reverse(self, k: int) -> Array:
-        if not hasattr(self, "_rows"):
-            self._rows: dict[int, Array] = {}
+    def row(self, k: int) -> Array:
+        """Gradient of one output by a reverse sweep, kept for the next use."""
         if k not in self._rows:
             found = adjoints(self.lowered, self.tape, 1.0, int(self.ids[k]))
             self._rows[k] = found[: self.tape.ninputs].astype(np.float64)

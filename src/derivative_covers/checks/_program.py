@@ -34,6 +34,7 @@ class Program:
             msg = f"the program must be a function; got {type(f).__name__}."
             raise InputTypeError(msg)
         self.f, self.recording = f, recording
+        self.outputs = 1  # known once the plain program has run
         self.structure: Structure | None
         self.structure, point = input_plan(x0)
         self.shape, self.dtype = point.shape, point.dtype
@@ -89,8 +90,6 @@ class Program:
         except Exception:  # it ran at the point, so this is an end of its domain
             return np.full(self.outputs, np.nan)
         return found if found.size == self.outputs else np.full(self.outputs, np.nan)
-
-    outputs = 1
 
     def record(self) -> tuple[Any, Any]:
         """Tape and outputs at the point."""

@@ -116,7 +116,7 @@ class SecondOrder:
         found, size = product
         o = int(self.first.ids[k])
         x = self.program.x
-        g0 = self.first._reverse(k)
+        g0 = self.first.row(k)
         terms = adjoints(self.first.lowered, self.tape, 1.0, o, absolute=True)
         noise = 4 * self.first.eps * np.abs(terms[: x.size].astype(np.float64))
         noise += 0.5 * self.first.eps * np.abs(x) * size / np.abs(line.d).max()

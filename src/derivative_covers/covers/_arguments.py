@@ -16,6 +16,8 @@ from ..tape import Tape, record
 
 __all__ = [
     "RecordingOptions",
+    "declared",
+    "group_count",
     "inputs_like",
     "resolve",
     "scalar_output",
@@ -199,3 +201,35 @@ def inputs_like(tape: Tape, w: Any, name: str) -> NDArray[Any]:
         msg = f"{name} holds a NaN or an infinity; finite numbers are needed."
         raise OptionError(msg)
     return a.ravel()
+
+
+def declared(tape: Tape, scales: Any) -> NDArray[Any]:
+    """Declared scales of the inputs as a flat vector.
+
+    Raises:
+        ShapeError: If they have another shape than the inputs.
+        OptionError: If one is not finite and positive.
+    """
+    if scales is None:
+        return np.ones(tape.ninputs, dtype=tape.dtype)
+    w = inputs_like(tape, scales, "scales")
+    if not (w > 0).all():
+        msg = "scales must be positive, one for each input."
+        raise OptionError(msg)
+    return w
+
+
+def group_count(ngroups: Any) -> int:
+    """The number of groups.
+
+    Raises:
+        OptionError: If it is no positive integer.
+    """
+    if (
+        isinstance(ngroups, bool)
+        or not isinstance(ngroups, (int, np.integer))
+        or ngroups < 1
+    ):
+        msg = f"ngroups is {ngroups!r}; it must be an integer of at least 1."
+        raise OptionError(msg)
+    return int(ngroups)

@@ -7,15 +7,14 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import OptionError
-from ..sweeps import adjoints, check_outputs, output_groups, tangents
-from ..tape import Tape
-from ._arguments import RecordingOptions, inputs_like, resolve
+from ..errors import DomainError
+from ..sweeps import adjoints, check_outputs, kinks_below, output_groups, tangents
+from ._arguments import RecordingOptions, declared, group_count, resolve
 from ._first_order import finite
 from ._jacobian_result import JacobianCover
 from ._structure import shaped
 
-__all__ = ["cover_jacobian", "declared", "group_count"]
+__all__ = ["cover_jacobian"]
 
 Array = NDArray[Any]
 
@@ -83,6 +82,9 @@ def cover_jacobian(
     program = check_outputs(t, ids)
     flat = np.ravel(ids)
     a = finite(t, ids, tangents(program, t, w, absolute=True)[flat], "the cover")
+    if not a.all():
+        ones = np.ones_like(w)
+        _refuse_underflow(a, tangents(program, t, ones, absolute=True)[flat])
     with np.errstate(all="ignore"):
         seeds = np.where(a > 0, 1 / a, 0).astype(t.dtype)
     ngroups = min(ngroups, flat.size)
@@ -95,38 +97,17 @@ def cover_jacobian(
         if mine.any():
             rate = adjoints(program, t, seeds[mine], flat[mine], absolute=True)
             b = np.maximum(b, rate[: t.ninputs])
-    return JacobianCover(
-        a.reshape(ids.shape), shaped(t, finite(t, ids, b, "the cover"))
-    )
+    b = shaped(t, finite(t, ids, b, "the cover"))
+    return JacobianCover(a.reshape(ids.shape), b, kinks_below(t, ids))
 
 
-def declared(tape: Tape, scales: Any) -> Array:
-    """Declared scales of the inputs as a flat vector.
-
-    Raises:
-        ShapeError: If they have another shape than the inputs.
-        OptionError: If one is not finite and positive.
-    """
-    if scales is None:
-        return np.ones(tape.ninputs, dtype=tape.dtype)
-    w = inputs_like(tape, scales, "scales")
-    if not (w > 0).all():
-        msg = "scales must be positive, one for each input."
-        raise OptionError(msg)
-    return w
-
-
-def group_count(ngroups: Any) -> int:
-    """The number of groups.
-
-    Raises:
-        OptionError: If it is no positive integer.
-    """
-    if (
-        isinstance(ngroups, bool)
-        or not isinstance(ngroups, (int, np.integer))
-        or ngroups < 1
-    ):
-        msg = f"ngroups is {ngroups!r}; it must be an integer of at least 1."
-        raise OptionError(msg)
-    return int(ngroups)
+def _refuse_underflow(a: Array, plain: Array) -> None:
+    """Refuse sizes of outputs that are zero by rounding alone."""
+    lost = np.flatnonzero((a == 0) & (plain > 0))
+    if lost.size:
+        msg = (
+            f"the size of output {int(lost[0])} underflows to zero: its sensitivity of "
+            f"{float(plain[lost[0]])!r} times the declared scales is below the range of "
+            "numbers. Choose scales nearer to the inputs' own sizes."
+        )
+        raise DomainError(msg)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._structure import flat
+from ..tape import Kink
+from ._results import kinks_note, shown
+from ._structure import vector
 
 __all__ = ["JacobianCover"]
 
@@ -23,6 +25,8 @@ class JacobianCover:
     Attributes:
         a: Nonnegative, in the shape of the outputs and in their units.
         b: Nonnegative, in the shape of the inputs and in the inverse of their units.
+        kinks: Where the value's branch was taken at a kink or tie; always empty unless
+            the program was recorded with ``kinks="branch"``.
 
     Example:
         >>> import numpy as np, derivative_covers as dc
@@ -33,11 +37,18 @@ class JacobianCover:
 
     a: Any
     b: Any
+    kinks: tuple[Kink, ...] = ()
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.a, self.b))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        a = np.asarray(self.a)
-        b = flat(self.b) if isinstance(self.b, (dict, tuple)) else np.asarray(self.b)
-        return np.asarray(np.multiply.outer(a, b), dtype=dtype)
+        if copy is False:
+            msg = "the bound is a product of a and b, which is always a new array."
+            raise ValueError(msg)
+        product = np.multiply.outer(np.asarray(self.a), vector(self.b, None, None))
+        return np.asarray(product, dtype=dtype)
+
+    def __repr__(self) -> str:
+        a, b = shown(self.a), shown(self.b)
+        return f"JacobianCover(a={a}, b={b}{kinks_note(self.kinks)})"

@@ -19,16 +19,17 @@ from ..sweeps import (
     cover_pass,
     cover_state,
     hybrid_channels,
+    kinks_below,
     output_groups,
     output_quadrature,
     quadrature_rows,
     slot_weights,
 )
-from ..tape import Tape
-from ._arguments import RecordingOptions, resolve
+from ..tape import Kink, Tape
+from ._arguments import RecordingOptions, declared, group_count, resolve
 from ._first_order import finite
-from ._jacobian import declared, group_count
-from ._structure import flat, shaped
+from ._results import kinks_note, shown
+from ._structure import shaped, vector
 
 __all__ = ["NLSCover", "cover_nls", "gramcover"]
 
@@ -48,6 +49,8 @@ class NLSCover:
         h: Cover of the whole Hessian, ``sqrt(h_gn**2 + h_curv**2)``.
         h_gn: Cover of the Gauss-Newton term ``J' W J``.
         h_curv: Cover of the curvature term ``sum_k w_k r_k * (Hessian of r_k)``.
+        kinks: Where the value's branch was taken at a kink or tie; always empty unless
+            the program was recorded with ``kinks="branch"``.
 
     Example:
         >>> import derivative_covers as dc
@@ -61,10 +64,17 @@ class NLSCover:
     h: Any
     h_gn: Any
     h_curv: Any
+    kinks: tuple[Kink, ...] = ()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
-        h = flat(self.h) if isinstance(self.h, (dict, tuple)) else self.h
-        return np.array(h, dtype=dtype)
+        return vector(self.h, dtype, copy)
+
+    def __repr__(self) -> str:
+        return (
+            f"NLSCover(value={float(self.value):.6g}, h={shown(self.h)}, "
+            f"h_gn={shown(self.h_gn)}, h_curv={shown(self.h_curv)}, "
+            f"gradient={shown(self.gradient)}{kinks_note(self.kinks)})"
+        )
 
 
 def gramcover(
@@ -195,7 +205,8 @@ def cover_nls(
         value = np.sum(weight * r * r) / 2
     finite(t, ids, h, "the cover")
     gradient = finite(t, ids, adj[: t.ninputs], "the gradient")
-    return NLSCover(value, *(shaped(t, x) for x in (gradient, h, h_gn, h_curv)))
+    g, whole, gn, curv = (shaped(t, x) for x in (gradient, h, h_gn, h_curv))
+    return NLSCover(value, g, whole, gn, curv, kinks_below(t, ids))
 
 
 def _weights(tape: Tape, ids: Array, weights: Any) -> Array:

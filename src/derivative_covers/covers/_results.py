@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tape import Kink
-from ._structure import flat
+from ._structure import vector
 
-__all__ = ["HessianCover"]
+__all__ = ["HessianCover", "kinks_note", "shown"]
 
 SHOWN = 8  # places of a structure that a text shows
 
@@ -51,23 +51,26 @@ class HessianCover:
     kinks: tuple[Kink, ...] = ()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        if isinstance(self.h, np.ndarray):
-            return np.array(self.h, dtype=dtype, copy=copy)
-        if copy is False:
-            msg = "h lies in several arrays; one vector of it is always a copy."
-            raise ValueError(msg)
-        return flat(self.h).astype(dtype or None, copy=False)
+        return vector(self.h, dtype, copy)
 
     def __repr__(self) -> str:
-        with np.printoptions(precision=6, threshold=8, edgeitems=3):
-            note = ", declared scales were read" if self.asked else ""
-            if self.kinks:
-                note += f", branches were taken at {len(self.kinks)} kinks"
-            h, gradient = (_short(part) for part in (self.h, self.gradient))
-            return (
-                f"HessianCover(value={float(self.value):.6g}, h={h}, "
-                f"gradient={gradient}, merge={self.merge!r}{note})"
-            )
+        note = ", declared scales were read" if self.asked else ""
+        return (
+            f"HessianCover(value={float(self.value):.6g}, h={shown(self.h)}, "
+            f"gradient={shown(self.gradient)}, merge={self.merge!r}{note}"
+            f"{kinks_note(self.kinks)})"
+        )
+
+
+def shown(part: Any) -> str:
+    """Short text of an array, or of a structure of arrays."""
+    with np.printoptions(precision=6, threshold=8, edgeitems=3):
+        return _short(part)
+
+
+def kinks_note(kinks: tuple[Kink, ...]) -> str:
+    """What a text says of kinks where a branch was taken."""
+    return f", branches were taken at {len(kinks)} kinks" if kinks else ""
 
 
 def _short(part: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import ShapeError
 from ..tape import Tape
 
-__all__ = ["blocks", "flat", "flat_matrix", "shaped"]
+__all__ = ["blocks", "flat", "flat_matrix", "shaped", "vector"]
 
 
 def shaped(tape: Tape, found: NDArray[Any]) -> Any:
@@ -87,3 +87,13 @@ def _refuse() -> NoReturn:
         "pass both flat: numpy.asarray(cover) and a matrix."
     )
     raise ShapeError(msg)
+
+
+def vector(part: Any, dtype: Any, copy: Any) -> NDArray[Any]:
+    """What ``__array__`` gives: an array itself, or one flat vector of a structure."""
+    if not isinstance(part, (dict, tuple)):
+        return np.array(part, dtype=dtype, copy=copy)
+    if copy is False:
+        msg = "the cover lies in several arrays; one vector of it is always a copy."
+        raise ValueError(msg)
+    return flat(part).astype(dtype or None, copy=False)

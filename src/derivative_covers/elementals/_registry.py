@@ -38,7 +38,7 @@ def register(elemental: Elemental) -> Elemental:
         ... )
         >>> register(mine)
         Traceback (most recent call last):
-        derivative_covers.errors.OptionError: elemental 'sin' is registered already; choose another name.
+        derivative_covers.errors.OptionError: elemental 'sin' is registered already; choose another name. Tapes may refer to the old one, so a new version needs a name of its own.
     """
     _check(elemental)
     return add(elemental)
@@ -49,6 +49,7 @@ def add(elemental: Elemental) -> Elemental:
     if elemental.name in _BY_NAME:
         msg = (
             f"elemental {elemental.name!r} is registered already; choose another name."
+            " Tapes may refer to the old one, so a new version needs a name of its own."
         )
         raise OptionError(msg)
     taken = [name for name in elemental.ufuncs if name in _BY_UFUNC]
@@ -87,7 +88,8 @@ def _check(elemental: Elemental) -> None:
     with np.errstate(all="ignore"):
         try:
             v = elemental.value(np, *x)
-            found = [len(rule.partials(np, *x, v)) for rule, _ in rules]
+            given = [rule.partials(np, *x, v) for rule, _ in rules]
+            found = [len(d) if isinstance(d, (tuple, list)) else 1 for d in given]
         except TypeError as error:
             msg = (
                 f"elemental {elemental.name!r} cannot be evaluated: {error}. Its value is "

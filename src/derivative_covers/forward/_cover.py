@@ -97,7 +97,9 @@ def forward_cover(
         f: Function of one argument, which gets an object array of forward variables in
             the shape of ``x`` (one variable where ``x`` is a number) and returns a
             variable, or an array or (nested) list of variables and numbers. NumPy's
-            functions work on it as they do on object arrays.
+            functions work on it as they do on object arrays, so that it fills arrays of
+            dtype object (`np.zeros(3, dtype=object)`) or lists; neither
+            :func:`with_numpy` nor `derivative_covers.numpy` serves this backend.
         x: Point of evaluation: real numbers of any shape, or a dictionary, or a tuple
             of arguments, as in :func:`tape_function`. float32 stays float32.
         scales: Declared scales of the inputs, positive, in their shape (or structure);

@@ -33,6 +33,7 @@ from . import _arrays, _constructors, _grids, _loops, _smooth, _types, fft, lina
 from ._forward import forwarded
 from ._names import REPLACED
 
+# Importing them has filled the table.
 _PARTS = (_arrays, _constructors, _grids, _loops, _smooth, _types, fft, linalg)
 globals().update(REPLACED)
 

@@ -35,19 +35,11 @@ def named_as(original: Any, made: Any, module: str = NAMESPACE) -> Any:
     return made
 
 
-def replaces(*originals: Any) -> Callable[[Any], Any]:
-    """Register a function in the place of NumPy functions, each under its own name."""
+def replaces(original: Any) -> Callable[[Any], Any]:
+    """Register a function in the place of a NumPy function, under its name."""
 
     def register(function: FunctionType) -> FunctionType:
-        for original in originals:
-            public = FunctionType(
-                function.__code__,
-                function.__globals__,
-                argdefs=function.__defaults__,
-                closure=function.__closure__,
-            )
-            public.__kwdefaults__ = function.__kwdefaults__
-            REPLACED[original.__name__] = named_as(original, public)
+        REPLACED[original.__name__] = named_as(original, function)
         return function
 
     return register

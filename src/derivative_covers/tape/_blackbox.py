@@ -150,8 +150,14 @@ class BlackBox:
         self._hessian, self._bound = hessian, bound
         self.__name__ = getattr(f, "__name__", type(f).__name__)
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Any, *more: Any) -> Any:
         """The value at ``x``, recorded as one node where ``x`` holds variables."""
+        if more:
+            msg = (
+                f"the black box {self.__name__} takes one argument and got "
+                f"{1 + len(more)}; pass a list of them."
+            )
+            raise InputTypeError(msg)
         xs, point = _entries(x)
         at = [k for k, e in enumerate(xs) if isinstance(e, CoverVar)]
         at = [k for k in at if not xs[k].is_constant]
