@@ -9,7 +9,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .checks import CheckReport, check
 from .covers import (
     ComposedHessianCover,
     HessianCover,
@@ -56,6 +55,7 @@ from .tape import (
 )
 
 if TYPE_CHECKING:
+    from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
     from .rewrite import with_numpy
 
@@ -112,7 +112,9 @@ __all__ = [
 
 # Imported on first use: they would add a quarter to the time of importing the package.
 _LATER = {
+    "CheckReport": "checks",
     "ForwardCover": "forward",
+    "check": "checks",
     "forward_cover": "forward",
     "with_numpy": "rewrite",
 }
