@@ -825,3 +825,35 @@ def test_tapes_are_freed_without_the_garbage_collector() -> None:
         tracemalloc.stop()
         gc.enable()
     assert held < 10_000_000
+
+
+HESSIANS: dict[str, tuple[Callable[[Any], Any], list[float], Any]] = {
+    "no diagonal": (lambda x: x[0] * x[1], [2.0, 3.0], [[0, 1], [1, 0]]),
+    "four hundred orders apart": (
+        lambda x: 0.5 * (1e100 * x[0]) ** 2 + x[0] * x[1] + 0.5 * (1e-100 * x[1]) ** 2,
+        [0.0, 0.0],
+        [[1e200, 1.0], [1.0, 1e-200]],
+    ),
+    "arrow": (
+        lambda x: x[0] * np.sum(x[1:]) + 0.5 * np.sum(x * x),
+        [1.0] * 6,
+        np.eye(6)
+        + np.outer([1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1])
+        + np.outer([0, 1, 1, 1, 1, 1], [1, 0, 0, 0, 0, 0]),
+    ),
+}
+
+
+@pytest.mark.parametrize("merge", ["sum", "quadrature"])
+@pytest.mark.parametrize("kind", HESSIANS)
+def test_matrices_without_a_plain_diagonal_are_covered(kind: str, merge: str) -> None:
+    """No tolerance: these are products of few roundings; and units change exactly."""
+    f, x0, hessian = HESSIANS[kind]
+    h = dc.cover_hessian(f, x0, merge=merge).h
+    assert np.isfinite(h).all()
+    assert np.all(np.outer(h, h) >= np.abs(hessian))
+    units = np.array([2.0, 0.25, 1.0, 8.0, 1.0, 1.0])[: h.size]
+    moved = dc.cover_hessian(
+        lambda y: f(y / units), np.array(x0) * units, merge=merge, scales=units
+    )
+    np.testing.assert_array_equal(moved.h * units, h)
