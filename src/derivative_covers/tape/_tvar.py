@@ -118,10 +118,12 @@ class TVar(CoverVar):
         out = _new(TVar)
         out.tape = tape
         try:
-            out.i = tape.next()
+            ahead = tape.next
+            out.i = ahead()
         except StopIteration:
             out.i = tape.next_after_flush()
-        tape.put(row)
+        put = tape.put
+        put(row)
         out.v = v
         return out
 
@@ -172,7 +174,8 @@ class TVar(CoverVar):
                 out.i = tape.next()
             except StopIteration:
                 out.i = tape.next_after_flush()
-            tape.put((found[1], self.i, -1, v))
+            put = tape.put
+            put((found[1], self.i, -1, v))
             out.v = v
             return out
         plain = method == "__call__" and not kw and ufunc not in LAYERED
@@ -235,7 +238,8 @@ def _scalar(tape: Tape, row: tuple[Any, ...], v: Any) -> TVar:
     out = _new(TVar)
     out.tape = tape
     try:
-        out.i = tape.next()
+        ahead = tape.next
+        out.i = ahead()
     except StopIteration:
         out.i = tape.next_after_flush()
     tape.put(row)
@@ -244,6 +248,8 @@ def _scalar(tape: Tape, row: tuple[Any, ...], v: Any) -> TVar:
 
 
 # One text for eight methods: a call less an operation is a fifth of its cost.
+# A bound attribute is called by way of a local name: Python looks up `tape.next()` as a
+# method first, which takes longer than the rest of the line.
 _OPERATOR = """
 def method(self, other):
     tape = self.tape
@@ -263,12 +269,14 @@ def method(self, other):
                 other = float(other)
             v = {left_n} {sign} {right_n}
             row = ({fixed}, self.i, other, v)
-        i = tape.next()
+        ahead = tape.next
+        i = ahead()
     except (ZeroDivisionError, OverflowError):
         return slow(name, {left}, {right})
     except StopIteration:
         i = tape.next_after_flush()
-    tape.put(row)
+    put = tape.put
+    put(row)
     out = new(TVar)
     out.tape = tape
     out.i = i
