@@ -58,6 +58,10 @@ def sweep_bits(f: Any, x0: Any) -> dict[str, str]:
         "quadrature": dc.cover_hessian(tape, out, merge="quadrature").h,
         "hybrid": dc.cover_hybrid(tape, out, ngroups=3).h,
         "scaled": dc.cover_hessian(tape, out, scales=w, ratio=0.5).h,
+        "sparse": dc.hessian(tape, out, sparse=True).data,
+        "auto": dc.cover_hessian(tape, out, merge="auto", budget=10_000).h,
+        "dense rows": dc.forward_cover(f, x0, storage="dense").h,
+        "sparse rows": dc.forward_cover(f, x0, storage="sparse").h,
     }
     return {name: np.asarray(r).tobytes().hex() for name, r in results.items()}
 

@@ -69,6 +69,24 @@ def test_gathering_small_blocks_changes_nothing(monkeypatch, f, small):
 
 
 @pytest.mark.parametrize("f", [mixed, grid])
+def test_values_block_by_block_change_nothing(monkeypatch, f):
+    expected = everything(*dc.tape_function(f, X))
+    monkeypatch.setattr(_lower, "SHORT", -1)
+    for a, b in zip(everything(*dc.tape_function(f, X)), expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_few_small_operations_do_not_put_a_long_tape_together():
+    def f(x):
+        y = np.exp(x)
+        return np.sum(y) + 3.0 * np.sum(y[10:40] * 2.0)
+
+    tape, out = dc.tape_function(f, np.linspace(0.0, 1.0, 100_000))
+    sweeps.check_outputs(tape, out)
+    assert "vals" not in tape.cache
+
+
+@pytest.mark.parametrize("f", [mixed, grid])
 def test_expanding_in_chunks_changes_nothing(monkeypatch, f):
     tape, out = dc.tape_function(f, X)
     expected = everything(tape, out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 __all__ = ["Elemental", "Rule"]
@@ -68,6 +69,7 @@ class Elemental:
         return self.second or _fix(self.rule, 1)
 
 
+@cache
 def _fix(rule: Rule, slot: int) -> Rule:
     def partials(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, Any]:
         d1, d2, c11, _, c22 = rule.partials(xp, x, y, v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._atoms import Allowance
 from ._check import check_outputs, kinks_below, not_finite, reached
 from ._entrywise import Pair
 from ._explicit import Explicit
@@ -13,18 +14,22 @@ from ._passes import (
     cover_pass,
     cover_state,
     liveness,
+    liveness_from,
     refuse_inexact,
     second_order,
     slot_weights,
     tangents,
 )
 from ._rows import hybrid_channels, quadrature_rows
+from ._second import Entries, hessian_entries, tightened
 from ._step import CoverState, Step
 from ._wide import Dot, Linear
 
 __all__ = [
+    "Allowance",
     "CoverState",
     "Dot",
+    "Entries",
     "Explicit",
     "Linear",
     "Pair",
@@ -36,9 +41,11 @@ __all__ = [
     "check_tape",
     "cover_pass",
     "cover_state",
+    "hessian_entries",
     "hybrid_channels",
     "kinks_below",
     "liveness",
+    "liveness_from",
     "lower",
     "not_finite",
     "output_groups",
@@ -49,4 +56,5 @@ __all__ = [
     "second_order",
     "slot_weights",
     "tangents",
+    "tightened",
 ]

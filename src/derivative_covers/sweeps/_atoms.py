@@ -13,6 +13,7 @@ from ._explicit import Explicit
 from ._lower import Program
 
 __all__ = [
+    "Allowance",
     "Atoms",
     "channel",
     "explicit_atoms",
@@ -23,6 +24,20 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Sweeps, or products, that a merge may still take."""
+
+    left: int
+
+    def take(self, count: int) -> bool:
+        """Take so many off, if there are as many."""
+        if count > self.left:
+            return False
+        self.left -= count
+        return True
 
 
 @dataclass(slots=True)

@@ -110,7 +110,11 @@ class Pair(Step):
         c11, u11, c12, u12, c22, u22 = self.twice
         z1, w1, z2, w2 = self.refs
         strides = (u11, u12, u22, w1, w2)
-        if strides != (0, 0, 0, 1, 1) or c11[0] != 0 or c22[0] != 0 or state.live.size:
+        if strides != (0, 0, 0, 1, 1) or c11[0] != 0 or c22[0] != 0:
+            return False
+        if state.live.size and not all(
+            state.live[a0 : a0 + self.n].all() for a0, *_ in self.lines
+        ):
             return False
         mine = slice(self.start, self.stop)
         w, wg = adj[mine], g[mine]
@@ -118,7 +122,8 @@ class Pair(Step):
         bound = 1e140 if adj.itemsize == 8 else 1e18
         if not line.splits_by_values(w, z1, z2, e, state.ratio, bound):
             return False
-        for (a0, d, *_), second in zip(self.lines, (True, False), strict=True):
+        for a0, d, *_ in self.lines:
+            second = a0 != self.topo[4]
             at = slice(a0, a0 + self.n)
             line.product_cover(w, wg, adj[at], g[at], d, z1, z2, e, second)
         return True

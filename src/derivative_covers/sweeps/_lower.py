@@ -25,7 +25,9 @@ from .kernels._jit import charge
 __all__ = ["Program", "check_tape", "lower"]
 
 SMALL = 256  # entrywise blocks below this many nodes are gathered
+SHORT = 1 << 16  # nodes of a tape whose values are put together without a thought
 
+_ENTRYWISE = (tp.Binary, tp.Fixed, tp.Unary, tp.Run)
 Array = NDArray[Any]
 _NO_IDS = np.empty(0, dtype=np.int64)
 
@@ -102,17 +104,9 @@ def _lower(tape: Tape) -> Program:
 
 def _is_small(block: tp.Block) -> bool:
     if isinstance(block, tp.Node):
-        return (
-            block.parents.size <= 2
-            and isinstance(
-                block.curvature, (NoCurvature, UnaryCurvature, BinaryCurvature)
-            )
-            and block.parents.size > 0
-        )
-    return (
-        isinstance(block, (tp.Run, tp.Unary, tp.Fixed, tp.Binary))
-        and block.size < SMALL
-    )
+        forms = NoCurvature, UnaryCurvature, BinaryCurvature
+        return 0 < block.parents.size <= 2 and isinstance(block.curvature, forms)
+    return isinstance(block, _ENTRYWISE) and block.size < SMALL
 
 
 def _step(tape: Tape, block: tp.Block) -> Step:
@@ -147,12 +141,15 @@ def _values(tape: Tape, x: tp.Operand) -> tuple[Array, Array, int]:
     return _NO_IDS, block.values, block.start
 
 
-def _slots(tape: Tape, block: tp.Block) -> tuple[Any, Any]:
+def _slots(block: tp.Block) -> tuple[Any, Any]:
     """First and second operand of an entrywise block (the second may be None)."""
-    if isinstance(block, (tp.Unary, tp.Fixed)):
-        return block.x, None
     if isinstance(block, tp.Binary):
         return block.x, block.y
+    if isinstance(block, (tp.Unary, tp.Fixed)):
+        return block.x, None
+    if isinstance(block, tp.Node):
+        slots = [tp.Operand(int(k), (0,)) for k in block.parents]
+        return slots[0], slots[1] if len(slots) == 2 else None
     assert isinstance(block, tp.Run)
     two = (block.code & 3) == 1
     other = np.where(two, block.other, 0).astype(np.int64)
@@ -185,7 +182,7 @@ def _active(part: Any) -> bool:
 
 def _pair(tape: Tape, block: tp.Block) -> Pair:
     n = block.size
-    x, y = _slots(tape, block)
+    x, y = _slots(block)
     square = isinstance(block, tp.Unary) and block.op.name == "square"
     if square:
         # As the product x*x, whose partials are the operand itself: nothing to store.
@@ -215,10 +212,11 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
         elif _consecutive(x) and y is None:
             lines = ((x.start, *columns[0], one, *columns[2], _active(c11)),)
         elif _consecutive(x) and _consecutive(y) and x.start != y.start:
-            lines = (
-                (y.start, *columns[1], one, *columns[4], _active(c22)),
-                (x.start, *columns[0], one, *columns[2], _active(c11)),
-            )
+            # Where they overlap, an entry gets the part of the later node first, as in
+            # a sweep node by node.
+            one_slot = (x.start, *columns[0], one, *columns[2], _active(c11))
+            other = (y.start, *columns[1], one, *columns[4], _active(c22))
+            lines = (one_slot, other) if x.start < y.start else (other, one_slot)
     return Pair(topo, first, twice, refs, curved, cross, lines)
 
 
@@ -231,45 +229,57 @@ def _one(tape: Tape) -> tuple[Array, int]:
 
 
 def _gathered(tape: Tape, blocks: list[tp.Block]) -> Pair:
-    if len(blocks) == 1 and not isinstance(blocks[0], tp.Node):
-        return _pair(tape, blocks[0])
+    """One step of small blocks in a row."""
     start = blocks[0].start
     n = blocks[-1].stop - start
     a = np.empty(n, dtype=np.int64)
     b = np.empty(n, dtype=np.int64)
-    columns = [np.zeros(n, dtype=tape.dtype) for _ in range(5)]
+    rows = []
     two = False
+    end = 0
     for block in blocks:
-        rows = slice(block.start - start, block.stop - start)
+        first, end = end, end + block.size
+        here = slice(first, end)
+        x, y = _slots(block)
+        a[here] = ids = x.flat((end - first,))
+        if y is not None:
+            two = True
+            ids = y.flat((end - first,))
+        b[here] = ids
+        rows.append(here)
+    xs = _values_at(tape, a, rows)
+    ys = _values_at(tape, b, rows) if two else xs
+    columns = [np.zeros(n, dtype=tape.dtype) for _ in range(5)]
+    for block, here in zip(blocks, rows, strict=True):
         if isinstance(block, tp.Node):
-            parents, parts = _explicit(block)
-            a[rows], b[rows] = parents
-            two = two or block.parents.size == 2
+            parts: Any = _explicit(block)
         else:
-            x, y = _slots(tape, block)
-            parts = tp.columns(tape, block)
-            a[rows] = x.flat((block.size,))
-            b[rows] = a[rows] if y is None else y.flat((block.size,))
-            two = two or y is not None
+            parts = tp.columns(tape, block, (xs[here], ys[here]))
         for column, part in zip(columns, parts, strict=True):
-            column[rows] = part
+            if part.__class__ is not float or part != 0.0:
+                column[here] = part
     d1, d2, c11, c12, c22 = columns
     cross = bool(c12.any())
     curved = cross or bool(c11.any()) or bool(c22.any())
     topo = (start, n, two, a, 0, 0, b, 0, 0)
-    refs: tuple[Any, ...] = (*_one(tape), *_one(tape))
-    if cross:
-        refs = (tape.vals[a], 1, tape.vals[b], 1)
+    refs: tuple[Any, ...] = (xs, 1, ys, 1) if cross else (*_one(tape), *_one(tape))
     return Pair(topo, (d1, 1, d2, 1), (c11, 1, c12, 1, c22, 1), refs, curved, cross)
 
 
-def _explicit(block: tp.Node) -> tuple[tuple[int, int], tuple[float, ...]]:
+def _values_at(tape: Tape, ids: Array, rows: list[slice]) -> Array:
+    """Values of nodes, block by block where they are few nodes of a long tape."""
+    if tape.nnodes <= max(SHORT, 4 * ids.size):
+        return tape.vals[ids]
+    return np.concatenate([tape.values_at(ids[here]) for here in rows])
+
+
+def _explicit(block: tp.Node) -> tuple[float, ...]:
+    """Partials of a node of one or two parents."""
     c = block.curvature
-    p = [int(k) for k in block.parents]
     d = [float(x) for x in block.d]
-    if len(p) == 1:
+    if len(d) == 1:
         c11 = float(c.c) if isinstance(c, UnaryCurvature) else 0.0
-        return (p[0], p[0]), (d[0], 0.0, c11, 0.0, 0.0)
+        return d[0], 0.0, c11, 0.0, 0.0
     if isinstance(c, BinaryCurvature):
-        return (p[0], p[1]), (d[0], d[1], float(c.c11), float(c.c12), float(c.c22))
-    return (p[0], p[1]), (d[0], d[1], 0.0, 0.0, 0.0)
+        return d[0], d[1], float(c.c11), float(c.c12), float(c.c22)
+    return d[0], d[1], 0.0, 0.0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..tape import Tape, TapeSite
 from ._check import not_finite
 from ._explicit import Explicit
 from ._lower import Program
+from ._pages import zeros
 from ._step import NEEDS_SCALE, NOT_COVERED, CoverState
 from .kernels._jit import charge
 
@@ -22,6 +24,7 @@ __all__ = [
     "cover_pass",
     "cover_state",
     "liveness",
+    "liveness_from",
     "refuse_inexact",
     "second_order",
     "slot_weights",
@@ -32,22 +35,43 @@ Array = NDArray[Any]
 
 
 def adjoints(
-    program: Program, tape: Tape, seeds: Any, outs: Any, *, absolute: bool = False
+    program: Program,
+    tape: Tape,
+    seeds: Any,
+    outs: Any,
+    *,
+    absolute: bool = False,
+    held: Array | None = None,
+    last: bool = False,
 ) -> Array:
-    """Adjoints of all nodes for weighted outputs: one reverse sweep."""
+    """Adjoints of all nodes for weighted outputs: one reverse sweep.
+
+    ``held`` are adjoints that the first inputs have already, from programs that come
+    after this one: the sweep goes on with them, in the order of one sweep over all.
+    ``last`` says that tape and program are not needed again: their memory is freed as
+    the sweep passes.
+    """
     charge(tape.nnodes)
-    v = _seeded(tape, outs, seeds)
+    v = _seeded(tape, outs, seeds, held)
+    steps = program.below(int(np.max(outs)))
+    if last:
+        program.steps.clear()
+        tape.discard()
     with np.errstate(all="ignore"):
-        for step in reversed(program.below(int(np.max(outs)))):
-            step.adjoint(v, absolute)
+        while steps:
+            steps.pop().adjoint(v, absolute)
     return v
 
 
-def _seeded(tape: Tape, outs: Any, seeds: Any) -> Array:
+def _seeded(tape: Tape, outs: Any, seeds: Any, held: Array | None = None) -> Array:
     """Zeros but for the outputs; one that occurs several times has all its seeds."""
-    v = np.zeros(tape.nnodes, dtype=tape.dtype)
+    v = zeros(tape.nnodes, tape.dtype)
     ids = np.ravel(outs)
-    if (ids[1:] > ids[:-1]).all():  # an output an entry, which is faster
+    n = 0
+    if held is not None:
+        n = held.size
+        v[:n] = held
+    if (ids[1:] > ids[:-1]).all() and ids[0] >= n:  # an entry an output: faster
         v[ids] = np.ravel(seeds)
     else:
         np.add.at(v, outs, seeds)
@@ -72,15 +96,21 @@ def second_order(
     tape: Tape,
     vbar: Array,
     dot: Array,
-    out: int,
+    out: Any,
     *,
     absolute: bool = False,
+    seeds: Any = 0.0,
+    held: Array | None = None,
 ) -> Array:
-    """``sum_k vbar_k C^k_ij dot_j`` swept back to all nodes: one reverse sweep."""
+    """``sum_k vbar_k C^k_ij dot_j`` swept back to all nodes: one reverse sweep.
+
+    ``seeds`` at the outputs, and what the first inputs ``held``, are the same sums over
+    programs that come after this one.
+    """
     charge(tape.nnodes)
-    b = np.zeros(tape.nnodes, dtype=tape.dtype)
+    b = _seeded(tape, out, seeds, held)
     with np.errstate(all="ignore"):
-        for step in reversed(program.below(out)):
+        for step in reversed(program.below(int(np.max(out)))):
             step.second(b, vbar, dot, absolute)
     return b
 
@@ -107,38 +137,80 @@ def liveness(program: Program, tape: Tape) -> NDArray[np.uint8]:
     if found is None:
         found = np.empty(0, dtype=np.uint8)
         with np.errstate(all="ignore"):
-            if any(step.cross for step in program.steps) and any(
-                step.has_zero() for step in program.steps
-            ):
-                found = np.zeros(tape.nnodes, dtype=np.uint8)
-                for step in program.steps:
-                    step.alive(found)
+            if any(step.cross for step in program.steps):
+                found = liveness_from(program, tape)
         tape.cache["live"] = found
     return found
 
 
+def liveness_from(
+    program: Program, tape: Tape, inputs: Array | None = None
+) -> NDArray[np.uint8]:
+    """Liveness of all nodes where it is known of the inputs (None: all are live).
+
+    Empty if all nodes are live.
+    """
+    dead = inputs is not None and not inputs.all()
+    with np.errstate(all="ignore"):
+        if not (dead or any(step.has_zero() for step in program.steps)):
+            return np.empty(0, dtype=np.uint8)
+        live = np.zeros(tape.nnodes, dtype=np.uint8)
+        live[: tape.ninputs] = 1 if inputs is None else inputs
+        for step in program.steps:
+            if step.start >= tape.ninputs:
+                step.alive(live)
+    return live
+
+
 def cover_state(
-    program: Program, tape: Tape, scales: Array, ratio: Any, check: bool
+    program: Program,
+    tape: Tape,
+    scales: Array | Callable[[], Array],
+    ratio: Any,
+    check: bool,
+    *,
+    live: NDArray[np.uint8] | None = None,
 ) -> CoverState:
-    """Options, liveness and declared scales of one cover, the last built on need."""
-    live = liveness(program, tape)
+    """Options, liveness and declared scales of one cover, the last built on need.
+
+    ``scales`` are those of the inputs, or a function that gives them when a block asks;
+    ``live`` is the liveness of all nodes where some input may be dead.
+    """
+    if live is None:
+        live = liveness(program, tape)
 
     def dead() -> Any:
         return live == 0 if live.size else np.zeros(tape.nnodes, dtype=bool)
 
-    source = ScaleSource(lambda: tangents(program, tape, scales, absolute=True), dead)
+    def built() -> Array:
+        w = scales() if callable(scales) else scales
+        return tangents(program, tape, w, absolute=True)
+
+    source = ScaleSource(built, dead)
     sigma = np.empty(0, dtype=tape.dtype)
     limit = float(split_limit(tape.dtype.type))
     return CoverState(source, ratio, check, live, limit, sigma)
 
 
 def cover_pass(
-    program: Program, tape: Tape, out: Any, seeds: Any, state: CoverState
+    program: Program,
+    tape: Tape,
+    out: Any,
+    seeds: Any,
+    state: CoverState,
+    *,
+    above: Any = 0.0,
+    held: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Adjoints and sum merge ``g`` of all nodes in one reverse sweep."""
+    """Adjoints and sum merge ``g`` of all nodes in one reverse sweep.
+
+    ``above`` is the ``g`` of the outputs, and ``held`` the adjoints and the ``g`` of the
+    first inputs, from programs that come after this one.
+    """
     charge(2 * tape.nnodes)
-    adj = _seeded(tape, out, seeds)
-    g = np.zeros(tape.nnodes, dtype=tape.dtype)
+    first, second = (None, None) if held is None else held
+    adj = _seeded(tape, out, seeds, first)
+    g = _seeded(tape, out, above, second)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(int(np.max(out)))):
             status, left = step.cover(adj, g, state, step.stop - step.start)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..tape import Tape
 from ._atoms import (
+    Allowance,
     Atoms,
     channel,
     explicit_atoms,
@@ -32,7 +33,7 @@ from ._passes import adjoints, tangents
 from ._step import Step
 from .kernels import rows as kernels
 
-__all__ = ["atom_groups", "hybrid_channels", "quadrature_of", "quadrature_rows"]
+__all__ = ["Rows", "atom_groups", "hybrid_channels", "quadrature_of", "quadrature_rows"]
 
 CAP = 48  # entries of a row without a basis, at most
 BESIDE = 8  # entries beside a basis, at most: running sums have one basis after another
@@ -41,16 +42,28 @@ Array = NDArray[Any]
 Basis = Callable[[int], Array]
 
 
-class _Rows:
-    """Rows of the nodes that some atom needs: few entries and a multiple of a basis."""
+class Rows:
+    """Rows of the nodes that some atom needs: few entries and a multiple of a basis.
 
-    def __init__(self, program: Program, tape: Tape, need: Array) -> None:
+    ``cap`` is the most entries of a row without a basis (None: ``CAP``); with as many as
+    there are inputs no row has one. Above ``limit`` entries in all it is given up.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        tape: Tape,
+        need: Array,
+        cap: int | None = None,
+        limit: int | None = None,
+    ) -> None:
+        self.cap = CAP if cap is None else cap
         n, m = tape.nnodes, tape.ninputs
         self.at = np.zeros(n, dtype=np.int64)
         self.count = np.zeros(n, dtype=np.int32)
         self.base = np.zeros(n, dtype=np.int64)
         self.coef = np.zeros(n, dtype=tape.dtype)
-        self.cols = np.empty(max(4 * CAP, 4 * m), dtype=np.int32)
+        self.cols = np.empty(max(4 * self.cap, 4 * m), dtype=np.int32)
         self.vals = np.empty(self.cols.size, dtype=tape.dtype)
         self.acc = np.zeros(m, dtype=tape.dtype)
         self.stamp = np.full(m, -1, dtype=np.int64)
@@ -60,8 +73,9 @@ class _Rows:
         self.cols[:m] = np.arange(m)
         self.vals[:m] = 1
         self.used = m
+        self.limit = np.inf if limit is None else limit
         for step in program.steps:
-            if need[step.start : step.stop].any():
+            if need[step.start : step.stop].any() and self.used <= self.limit:
                 self._fill(step, need)
 
     def _fill(self, step: Step, need: Array) -> None:
@@ -70,20 +84,31 @@ class _Rows:
             while True:
                 k, self.used = kernels.csr_rows(
                     k0, n, ptr, ids, d, need, self.at, self.count, self.cols, self.vals,
-                    self.base, self.coef, self.used, CAP, min(BESIDE, CAP), self.acc,
+                    self.base, self.coef, self.used, self.cap, min(BESIDE, self.cap), self.acc,
                     self.stamp, k,
                 )  # fmt: skip
+                if self.used > self.limit:
+                    return
                 if k >= n:
                     break
                 self._grow()
 
     def _grow(self) -> None:
-        size = self.cols.size + max(self.cols.size // 2, CAP)
+        size = self.cols.size + max(self.cols.size // 2, self.cap)
         for name in ("cols", "vals"):
             old = getattr(self, name)
             new = np.empty(size, dtype=old.dtype)
             new[: self.used] = old[: self.used]
             setattr(self, name, new)
+
+    def put(self, k: int, cols: Array, vals: Array) -> None:
+        """Store the whole row of a node, in place of what it had."""
+        while self.used + cols.size > self.cols.size:
+            self._grow()
+        where = slice(self.used, self.used + cols.size)
+        self.cols[where], self.vals[where] = cols, vals
+        self.at[k], self.count[k], self.base[k] = self.used, cols.size, 0
+        self.used += cols.size
 
     def gradient(self, k: int, basis: Basis) -> Array:
         """The whole row of a node."""
@@ -153,13 +178,22 @@ def _scaled(r: Array, coef: Array) -> tuple[Array, Any]:
     return k / size, size
 
 
-def quadrature_rows(program: Program, tape: Tape, rho: list[Any], out: int) -> Array:
-    """Quadrature merge of all atoms, over exact intermediate gradients."""
+def quadrature_rows(
+    program: Program,
+    tape: Tape,
+    rho: list[Any],
+    out: int,
+    allowed: Allowance | None = None,
+) -> Array | None:
+    """Quadrature merge of all atoms, over exact intermediate gradients.
+
+    None if it takes more sweeps beside the rows than are ``allowed``.
+    """
     with np.errstate(all="ignore"):
         reference = references(sum_merge(program, tape, rho, out))
         atoms = small_atoms(program, rho, out)
         extra = explicit_atoms(program, rho, out)
-        return quadrature_of(program, tape, atoms, extra, reference)
+        return quadrature_of(program, tape, atoms, extra, reference, allowed)
 
 
 def quadrature_of(
@@ -168,13 +202,22 @@ def quadrature_of(
     atoms: list[Atoms],
     extra: list[tuple[int, Array, Array]],
     reference: Array,
-) -> Array:
-    """Quadrature merge of given atoms; squares are taken over ``reference``."""
+    allowed: Allowance | None = None,
+) -> Array | None:
+    """Quadrature merge of given atoms; squares are taken over ``reference``.
+
+    None if it takes more sweeps beside the rows than are ``allowed``.
+    """
     inverse = 1 / reference
-    store = _Rows(program, tape, needed(program, tape, atoms, extra))
+    store = Rows(program, tape, needed(program, tape, atoms, extra))
     h2 = np.zeros(tape.ninputs)
     left = Atoms.joined([a.pick(store.short(a, h2, inverse)) for a in atoms])
     left, bases, starts = _by_bases(store, left)
+    if allowed is not None:
+        dense = [ids for _, ids, _ in extra if store.base[ids].any()]
+        sweeps = np.unique(bases).size + sum(ids.size for ids in dense)
+        if not allowed.take(min(sweeps, tape.ninputs)):
+            return None
 
     @lru_cache(maxsize=4)
     def basis(k: int) -> Array:
@@ -202,7 +245,7 @@ def quadrature_of(
     return np.sqrt(h2).astype(tape.dtype) * reference
 
 
-def _by_bases(store: _Rows, a: Atoms) -> tuple[Atoms, Array, Array]:
+def _by_bases(store: Rows, a: Atoms) -> tuple[Atoms, Array, Array]:
     """Atoms with a basis sorted by the bases of their slots; these; where each set starts.
 
     Slots are swapped where only the second has a basis, and merged where they agree. A
@@ -274,7 +317,7 @@ def atom_groups(
         missed = _by_spans(program, tape, (pa, pb, r1, r2), group, ngroups)
         if missed and tape.ninputs * ngroups <= 1 << 28:
             need = needed(program, tape, atoms, extra)
-            store = _Rows(program, tape, need)
+            store = Rows(program, tape, need)
             taken = np.zeros((tape.ninputs, ngroups), dtype=np.bool_)
             missed = kernels.colour_rows(
                 pa, pb, r1, r2, store.at, store.count, store.cols, store.base,

@@ -35,6 +35,7 @@ from ._explicit import (
 from ._generic import applies
 from ._generic import apply as apply_each
 from ._kinks import Kink, noted
+from ._local import input_variable, one_recording, output_entries, shared_variable
 from ._partials import columns, describe, kink_marks, marks, reason
 from ._record import record
 from ._site import TapeSite
@@ -81,6 +82,7 @@ __all__ = [
     "dotnode",
     "input_array",
     "input_plan",
+    "input_variable",
     "isconstant",
     "kink_marks",
     "linearnode",
@@ -89,9 +91,12 @@ __all__ = [
     "nnodes",
     "noderef",
     "noted",
+    "one_recording",
+    "output_entries",
     "pushnode",
     "reason",
     "record",
+    "shared_variable",
     "spread",
     "stop_gradient",
     "unarynode",

@@ -48,14 +48,22 @@ class Operand:
     ids: Ids | None = None
 
     def flat(self, shape: tuple[int, ...]) -> Ids:
-        """Node ids of all entries, in C order of ``shape``."""
-        position = np.full(shape, self.start, dtype=np.int64)
+        """Node ids of all entries, in C order of ``shape``, to be read only."""
+        start, ids = self.start, self.ids
+        if len(shape) == 1:
+            stride = self.strides[0]
+            if ids is None and stride:
+                stop = start + stride * shape[0]
+                return np.arange(start, stop, stride, dtype=np.int64)
+            if ids is not None and (start, stride, ids.size) == (0, 1, shape[0]):
+                return ids
+        position = np.full(shape, start, dtype=np.int64)
         for axis, stride in enumerate(self.strides):
             if stride:
                 steps = np.arange(shape[axis], dtype=np.int64) * stride
                 position += steps.reshape((-1,) + (1,) * (len(shape) - axis - 1))
         position = position.ravel()
-        return position if self.ids is None else self.ids[position]
+        return position if ids is None else ids[position]
 
     @property
     def nbytes(self) -> int:

@@ -69,6 +69,7 @@ def _tape_behind(x: Any) -> Tape | None:
 
 
 _FOUND: dict[Any, Elemental] = {}
+_EXACT = 1 << 53  # smaller integers are floats
 
 
 def _elemental(what: Any) -> Elemental:
@@ -136,14 +137,15 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
     Operands are recorded arrays or scalars, numbers, arrays, or nested lists of them.
     """
     op = _elemental(what)
-    if value is None and _is_row(x) and (y.__class__ is float or _is_row(y)):
+    if value is None:
         found = _binary_rows(what, op, x, y)
         if found is not None:
             return found
     x = as_operand(x, y)
     y = as_operand(y, x)
     xv, yv = _values(x), _values(y)
-    if not (_recorded(x) or _recorded(y)):
+    x_live, y_live = _recorded(x), _recorded(y)
+    if not (x_live or y_live):
         r = _value(what, op, xv, yv) if value is None else value
         return held(r) if isinstance(x, ArrayBase) or isinstance(y, ArrayBase) else r
     tape = common_tape(x, y)
@@ -152,8 +154,7 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
     r = _value(what, op, xv, yv) if value is None else value
     if r.dtype != tape.dtype:
         r = r.astype(tape.dtype)
-    x_live, y_live = _is_live(x), _is_live(y)
-    if not (x_live or y_live) or not r.size:
+    if not r.size:
         return constant(tape, r)
     if (x_live and _mixed(x)) or (y_live and _mixed(y)):
         return _binary_mixed(tape, op, x, y, r)
@@ -168,29 +169,49 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
     return scalar_or_array(tape, r, block)
 
 
-def _is_row(x: Any) -> bool:
-    """Whether the entries of an array are consecutive nodes in C order."""
-    if x.__class__ is not ArrayBase.concrete or x.s.ids is not None or x.s.start < 0:
-        return False
-    v = x.v
-    return bool(v.flags.c_contiguous and v.size and v.ndim)
+def _binary_rows(what: Any, op: Elemental, x: Any, y: Any) -> Any:
+    """The short way for the commonest operands; None for others.
 
-
-def _binary_rows(what: Any, op: Elemental, x: ArrayBase, y: Any) -> Any:
-    """The short way for the commonest operands: whole arrays, array and number."""
-    tape = x.s.tape
-    left = Operand(x.s.start + x._position())
-    if y.__class__ is float:
+    They are an array in C order, and a number, a scalar variable or another such array.
+    """
+    concrete = ArrayBase.concrete
+    array = x if x.__class__ is concrete else y
+    if array.__class__ is not concrete or array.s.tape is None:
+        return None
+    tape, shape = array.s.tape, array.v.shape
+    left, right = _row(x, tape, shape), _row(y, tape, shape)
+    if left is None or right is None:
+        return None
+    if right.__class__ is not Operand:
         r = _value(what, op, x.v, y)
         const = np.array([y], dtype=tape.dtype)
         block: Any = tape.fixed(op, left, 0, const, r.ravel())
-    elif y.s.tape is tape and y.v.shape == x.v.shape:
-        r = _value(what, op, x.v, y.v)
-        right = Operand(y.s.start + y._position())
-        block = tape.binary(op, left, right, r.ravel())
+    elif left.__class__ is not Operand:
+        r = _value(what, op, x, y.v)
+        const = np.array([x], dtype=tape.dtype)
+        block = tape.fixed(op, right, 1, const, r.ravel())
     else:
-        return None
+        r = _value(what, op, x.v, y.v)
+        block = tape.binary(op, left, right, r.ravel())
     return fresh(tape, r, block.start, block)
+
+
+def _row(x: Any, tape: Tape, shape: tuple[int, ...]) -> Any:
+    """A number itself, or the operand in C order; None for what is not that simple."""
+    kind = x.__class__
+    if kind is float or (kind is int and abs(x) < _EXACT):
+        return x
+    if kind is TVar:
+        return Operand(x.i, (0,)) if x.tape is tape else None
+    if kind is not ArrayBase.concrete or x.s.tape is not tape:
+        return None
+    s, v = x.s, x.v
+    if v.shape != shape or not (v.flags.c_contiguous and v.size and v.ndim):
+        return None
+    if s.ids is None:
+        return Operand(s.start + x._position()) if s.start >= 0 else None
+    # A copy of the ids, since the array may be written to.
+    return None if s.has_constants() else Operand(0, (1,), x._ids().flatten())
 
 
 def _binary_mixed(tape: Tape, op: Elemental, x: Any, y: Any, r: Floats) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..elementals import BY_OPCODE, Elemental, Rule
 from ..errors import DomainError, NondifferentiableError
-from ._blocks import Accumulate, Binary, Block, Fixed, Floats, Node, Run, Unary
+from ._blocks import Accumulate, Binary, Block, Fixed, Floats, Ids, Node, Run, Unary
 from ._generic import TIES
 
 if TYPE_CHECKING:
@@ -37,32 +38,47 @@ def _wide(found: tuple[Any, ...], two: bool) -> Columns:
     return d, 0.0, c, 0.0, 0.0
 
 
-def _operands(tape: Tape, block: Block) -> tuple[Rule, tuple[Any, ...], bool]:
-    """Rule, operand values and whether both operands are differentiated."""
-    n = block.size
-    if isinstance(block, Unary):
-        return block.op.rule, (tape.values_of(block.x, n),), False
+_Entrywise = Unary | Fixed | Binary
+
+
+def _rule_of(block: _Entrywise) -> Rule:
+    """The rule in the operands that are differentiated."""
     if isinstance(block, Fixed):
-        x = tape.values_of(block.x, n)
-        const = block.const if block.const.size > 1 or n == 1 else block.const[0]
-        if block.slot == 0:
-            return _rule(block.op, 2), (x, const), False
-        return _rule(block.op, 3), (const, x), False
-    assert isinstance(block, Binary)
-    if isinstance(block, Accumulate):
-        x = tape.vals[block.x.flat((n,))]
+        return _rule(block.op, 2 + block.slot)
+    return block.op.rule
+
+
+def _operands(
+    tape: Tape, block: _Entrywise, given: tuple[Any, Any] | None = None
+) -> tuple[Any, ...]:
+    """Operand values, as the rule of the block takes them."""
+    n = block.size
+    if given is not None:
+        x, y = given
     else:
-        x = tape.values_of(block.x, n)
-    return block.op.rule, (x, tape.values_of(block.y, n)), True
+        if isinstance(block, Accumulate):
+            x = tape.vals[block.x.flat((n,))]
+        else:
+            x = tape.values_of(block.x, n)
+        y = tape.values_of(block.y, n) if isinstance(block, Binary) else None
+    if isinstance(block, Binary):
+        return x, y
+    if isinstance(block, Unary):
+        return (x,)
+    const = block.const if block.const.size > 1 or n == 1 else block.const[0]
+    return (x, const) if block.slot == 0 else (const, x)
 
 
-def columns(tape: Tape, block: Block) -> Columns:
-    """Partials of a block of elementals of one or two operands."""
-    with np.errstate(all="ignore"):
-        if isinstance(block, Run):
-            return _run_columns(tape, block)
-        rule, operands, two = _operands(tape, block)
-        return _wide(_tiled(rule, operands, block.values), two)
+def columns(tape: Tape, block: Any, given: tuple[Any, Any] | None = None) -> Columns:
+    """Partials of a block of elementals of one or two operands.
+
+    ``given`` are the values of its one or two recorded operands, where they are at hand.
+    Floating-point flags mean nothing; it is for the caller to ignore them.
+    """
+    if isinstance(block, Run):
+        return _run_columns(tape, block, given)
+    found = _tiled(_rule_of(block), _operands(tape, block, given), block.values)
+    return _wide(found, isinstance(block, Binary))
 
 
 def _tiled(rule: Rule, operands: tuple[Any, ...], v: Floats) -> tuple[Any, ...]:
@@ -102,42 +118,56 @@ def _tiled(rule: Rule, operands: tuple[Any, ...], v: Floats) -> tuple[Any, ...]:
 def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
     """Which nodes of a block lie outside of their domain or at a kink; None: nowhere.
 
-    On a tape that takes branches, kinks do not count.
+    On a tape that takes branches, kinks do not count. Flags are for the caller to ignore.
     """
     return _marks(tape, block, _outside if tape.branch else _bad)
 
 
 def kink_marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
     """Which nodes of a block lie at a kink, jump or tie; None: nowhere."""
-    return _marks(tape, block, _at_kink)
+    with np.errstate(all="ignore"):
+        return _marks(tape, block, _at_kink)
 
 
 def _marks(tape: Tape, block: Block, test: Any) -> NDArray[np.bool_] | None:
-    with np.errstate(all="ignore"):
-        if isinstance(block, Run):
+    if isinstance(block, Run):
+        return _run_marks(tape, block, test)
+    if not isinstance(block, (Unary, Fixed, Binary)):
+        return None
+    rule = _rule_of(block)
+    if _is_smooth(rule):
+        return None
+    found = test(rule, _operands(tape, block))
+    if found is None or not np.any(found):
+        return None
+    found = np.broadcast_to(found, (block.size,))
+    if not (isinstance(block, Binary) and block.op.name in TIES):
+        return found
+    n = (block.size,)
+    found = found & (block.x.flat(n) != block.y.flat(n))
+    return found if found.any() else None
+
+
+def _run_marks(tape: Tape, block: Run, test: Any) -> NDArray[np.bool_] | None:
+    bad: NDArray[np.bool_] | None = None
+    for op, pattern, where in _groups(block):
+        rule = _rule(op, pattern)
+        if _is_smooth(rule):
+            continue
+        found = test(rule, _run_operands(tape, block, pattern, where, None))
+        if not np.any(found):
+            continue
+        if pattern == 1 and op.name in TIES:
+            found = found & (block.a[where] != block.other[where])
+        if bad is None:
             bad = np.zeros(block.size, dtype=bool)
-            for rule, operands, two, where in _groups(tape, block):
-                found = test(rule, operands)
-                if found is not None:
-                    bad[where] = found
-                if two and np.any(found):
-                    op = BY_OPCODE[int(block.code[where[0]]) >> 2]
-                    again = block.a[where] == block.other[where]
-                    bad[where] &= ~(again & (op.name in TIES))
-            return bad if bad.any() else None
-        if not isinstance(block, (Unary, Fixed, Binary)):
-            return None
-        rule, operands, two = _operands(tape, block)
-        found = test(rule, operands)
-        if found is None or not np.any(found):
-            return None
-        found = np.broadcast_to(found, (block.size,))
-        if not (two and block.op.name in TIES):
-            return found
-        assert isinstance(block, Binary)
-        n = (block.size,)
-        found = found & (block.x.flat(n) != block.y.flat(n))
-        return found if found.any() else None
+        bad[where] = found
+    return None if bad is None or not bad.any() else bad
+
+
+def _is_smooth(rule: Rule) -> bool:
+    """Whether the elemental is smooth everywhere: its operands need no look."""
+    return rule.domain is None and rule.kink is None
 
 
 def _outside(rule: Rule, operands: tuple[Any, ...]) -> Any:
@@ -156,34 +186,43 @@ def _bad(rule: Rule, operands: tuple[Any, ...]) -> Any:
     return bad | kink
 
 
-def _groups(tape: Tape, block: Run) -> Any:
-    """Rows of a run by code: ``(rule, operand values, both differentiated?, rows)``."""
+def _groups(block: Run) -> Iterator[tuple[Elemental, int, Ids]]:
+    """Rows of a run by code: ``(elemental, pattern, rows)``."""
     order = np.argsort(block.code, kind="stable")
     codes = block.code[order]
-    cuts = np.flatnonzero(np.diff(codes)) + 1
-    vals = tape.vals
-    for where in np.split(order, cuts):
-        code = int(block.code[where[0]])
-        op, pattern = BY_OPCODE[code >> 2], code & 3
-        x = vals[block.a[where]]
-        if pattern == 0:
-            yield op.rule, (x,), False, where
-        elif pattern == 1:
-            yield op.rule, (x, vals[block.other[where].astype(np.int64)]), True, where
-        else:
-            c = block.other[where].astype(tape.dtype)
-            if (c == c[0]).all():
-                c = c[0]  # rules are faster, and exact more often, for one constant
-            operands = (x, c) if pattern == 2 else (c, x)
-            yield _rule(op, pattern), operands, False, where
+    ends = [*(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), codes.size]
+    first = 0
+    for last in ends:
+        code = int(codes[first])
+        yield BY_OPCODE[code >> 2], code & 3, order[first:last]
+        first = last
 
 
-def _run_columns(tape: Tape, block: Run) -> Columns:
+def _run_operands(
+    tape: Tape, block: Run, pattern: int, where: Ids, given: tuple[Any, Any] | None
+) -> tuple[Any, ...]:
+    """Operand values of rows of one code."""
+    x = tape.vals[block.a[where]] if given is None else given[0][where]
+    if pattern == 0:
+        return (x,)
+    other = block.other[where]
+    if pattern == 1:
+        if given is not None:
+            return x, given[1][where]
+        return x, tape.vals[other.astype(np.int64)]
+    c = other.astype(tape.dtype)
+    if (c == c[0]).all():
+        c = c[0]  # rules are faster, and exact more often, for one constant
+    return (x, c) if pattern == 2 else (c, x)
+
+
+def _run_columns(tape: Tape, block: Run, given: tuple[Any, Any] | None) -> Columns:
     n = block.size
     out = tuple(np.zeros(n, dtype=tape.dtype) for _ in range(5))
-    for rule, operands, two, where in _groups(tape, block):
-        found = _wide(rule.partials(np, *operands, block.values[where]), two)
-        for column, part in zip(out, found, strict=True):
+    for op, pattern, where in _groups(block):
+        operands = _run_operands(tape, block, pattern, where, given)
+        found = _rule(op, pattern).partials(np, *operands, block.values[where])
+        for column, part in zip(out, _wide(found, pattern == 1), strict=True):
             if part.__class__ is not float or part != 0.0:
                 column[where] = part
     return out  # type: ignore[return-value]
@@ -206,10 +245,10 @@ def _node(tape: Tape, k: int) -> tuple[str, Rule | None, tuple[Floats, ...]]:
         pair = (x, other) if pattern == 2 else (other, x)
         return op.name, _rule(op, pattern), pair
     if isinstance(block, (Unary, Fixed, Binary)):
-        rule, operands, _ = _operands(tape, block)
         n = (block.size,)
+        operands = _operands(tape, block)
         picked = tuple(np.broadcast_to(v, n)[at : at + 1] for v in operands)
-        return block.op.name, rule, picked
+        return block.op.name, _rule_of(block), picked
     if isinstance(block, Node):
         return "explicit node", None, tuple(tape.vals[block.parents])
     return type(block).__name__.lower(), None, ()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,15 @@ import numpy as np
 from ..errors import (
     ConstantProgramError,
     InputTypeError,
-    RecursionDepthError,
     ShapeError,
-    TapeError,
 )
-from ._active import recording
 from ._convert import array_of
 from ._kinks import detached
-from ._storage import ArrayBase, fresh
+from ._local import check_tape, input_variable, one_recording
+from ._storage import ArrayBase
 from ._structure import Leaf, Structure, plan
 from ._tape import Tape
-from ._tvar import TVar, new_tvar
+from ._tvar import TVar
 
 __all__ = ["record"]
 
@@ -34,8 +31,12 @@ def record(
     kwargs: Mapping[str, Any] | None = None,
     *,
     branch: bool = False,
+    make: Callable[[Any], Tape] = Tape,
 ) -> tuple[Tape, Any]:
-    """Run ``f`` on variables at ``x0``; gives the tape and the ids of the outputs."""
+    """Run ``f`` on variables at ``x0``; gives the tape and the ids of the outputs.
+
+    ``make`` makes the tape from the values of the inputs.
+    """
     if not callable(f):
         msg = f"the program must be a function of x; got {type(f).__name__}."
         raise InputTypeError(msg)
@@ -43,20 +44,13 @@ def record(
     named = dict(kwargs or {})
     if structure is not None:
         check_call(f, structure, args, named)
-    tape = Tape(x)
+    tape = make(x)
     tape.structure = structure
     tape.branch = branch
     try:
-        with np.errstate(all="ignore"), recording(tape):
+        with one_recording(tape):
             result = f(*_arguments(tape), *args, **named)
-        out = _outputs(tape, result)
-    except RecursionError as error:
-        msg = (
-            "the program called itself, or its result is nested, deeper than Python's "
-            f"limit of {sys.getrecursionlimit()} calls. Write the recursion as a loop and "
-            "return a flat list or an array, or raise sys.setrecursionlimit."
-        )
-        raise RecursionDepthError(msg) from error
+            out = _outputs(tape, result)
     except (TypeError, AttributeError) as error:
         if structure is not None and _is_numbers(structure):
             error.add_note(
@@ -64,28 +58,14 @@ def record(
                 "list or an array for one vector."
             )
         raise
-    finally:
-        tape.finish()
     return tape, out
 
 
 def _arguments(tape: Tape) -> tuple[Any, ...]:
     """The inputs as variables, in the structure in which they came."""
-    block = tape.blocks[0]
     if tape.structure is None:
-        if not tape.shape:
-            return (TVar(tape, 0),)
-        base = block.values.base
-        assert base is not None
-        return (fresh(tape, base, 0, block),)
-
-    def variable(leaf: Leaf) -> Any:
-        if not leaf.shape:
-            return new_tvar(tape, leaf.start, block.values[leaf.start])
-        values = block.values[leaf.slice].reshape(leaf.shape)
-        return fresh(tape, values, leaf.start, None)
-
-    x = tape.structure.build(variable)
+        return (input_variable(tape, tape.shape, 0),)
+    x = tape.structure.build(lambda leaf: input_variable(tape, leaf.shape, leaf.start))
     return x if tape.structure.is_arguments else (x,)
 
 
@@ -144,7 +124,7 @@ def _is_numbers(structure: Structure) -> bool:
 
 def _outputs(tape: Tape, result: Any) -> Any:
     if isinstance(result, TVar):
-        _check_tape(tape, result.tape)
+        check_tape(tape, result.tape)
         if result.tape is None:
             _refuse_constant()
         _refuse_detached(tape, result.i)
@@ -164,7 +144,7 @@ def _outputs(tape: Tape, result: Any) -> Any:
             )
             raise ShapeError(msg) from None
     if isinstance(result, ArrayBase):
-        _check_tape(tape, result.tape)
+        check_tape(tape, result.tape)
         ids = np.array(result.node_ids())
         if ids.size == 0:
             msg = "the program returned an empty array; at least one output is needed."
@@ -187,15 +167,6 @@ def _outputs(tape: Tape, result: Any) -> Any:
     if isinstance(result, Mapping):
         msg += " Return the values of the dictionary, such as list(result.values())."
     raise InputTypeError(msg)
-
-
-def _check_tape(tape: Tape, other: Tape | None) -> None:
-    if other is not None and other is not tape:
-        msg = (
-            "the program returned a variable of another recording; return a result "
-            "computed from its own argument."
-        )
-        raise TapeError(msg)
 
 
 def _refuse_constant() -> None:

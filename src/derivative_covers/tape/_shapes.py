@@ -42,7 +42,6 @@ _MOVES: tuple[Any, ...] = (
     np.fliplr,
     np.flipud,
     np.rot90,
-    np.roll,
     np.tile,
     np.repeat,
     np.take_along_axis,
@@ -65,6 +64,33 @@ _AT_LEAST: tuple[Any, ...] = (np.atleast_1d, np.atleast_2d, np.atleast_3d)
 
 for _function in _MOVES:
     _move(_function)
+
+
+@implements(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """The entries moved along an axis, those at its end to its beginning."""
+    x = as_array(a)
+
+    def move(entries: Any) -> Any:
+        return _rolled(entries, shift, axis)
+
+    return x._derived(move(x.v), move)
+
+
+def _rolled(a: Any, shift: Any, axis: Any) -> Any:
+    """As NumPy's, which takes ten times as long for a short array and one shift."""
+    if axis is None and a.ndim == 1:
+        axis = 0
+    simple = type(shift) is int and type(axis) is int
+    if not simple or not 0 <= axis < a.ndim or not a.size:
+        return np.roll(a, shift, axis)
+    out = np.empty_like(a)
+    before = (slice(None),) * axis
+    n = a.shape[axis]
+    cut = -shift % n
+    out[(*before, slice(n - cut, None))] = a[(*before, slice(cut))]
+    out[(*before, slice(n - cut))] = a[(*before, slice(cut, None))]
+    return out
 
 
 def _fill(function: Any) -> None:

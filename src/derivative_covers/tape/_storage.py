@@ -401,7 +401,7 @@ def entrywise(x: ArrayBase, like: Floats) -> Operand:
         return Operand(s.start + x._position(), (1,))
     if like.ndim == 1 and v.shape == like.shape:
         return Operand(s.start + x._position(), (v.strides[0] // v.itemsize,))
-    geometry = np.broadcast_to(v, like.shape)
+    new = like.ndim - v.ndim
     axes = range(like.ndim)
     if not like.flags.c_contiguous:
         axes = np.argsort([-t for t in like.strides], kind="stable").tolist()
@@ -411,7 +411,8 @@ def entrywise(x: ArrayBase, like: Floats) -> Operand:
         size = like.shape[axis]
         if size == 1:
             continue
-        step = geometry.strides[axis] // v.itemsize
+        at = axis - new
+        step = v.strides[at] // v.itemsize if at >= 0 and v.shape[at] > 1 else 0
         if stride is None:
             stride = step
         elif step != stride * block:

@@ -68,6 +68,8 @@ class Tape:
         (2, 2, 6.0)
     """
 
+    run_limit = RUN_LIMIT
+
     def __init__(self, x0: Floats) -> None:
         x = np.array(x0, order="C", copy=True)
         self.dtype = x.dtype
@@ -90,7 +92,7 @@ class Tape:
         self._rows: list[Any] = []
         self.put: Callable[[tuple[Any, ...]], None] = self._rows.extend
         self.next: Callable[[], int] = iter(
-            range(self._n, self._n + RUN_LIMIT)
+            range(self._n, self._n + self.run_limit)
         ).__next__
 
     # -- recording ---------------------------------------------------------------
@@ -114,7 +116,7 @@ class Tape:
         self.blocks.append(block)
         self.starts.append(block.start)
         self._n = n = block.start + int(block.values.size)
-        self.next = iter(range(n, n + RUN_LIMIT)).__next__
+        self.next = iter(range(n, n + self.run_limit)).__next__
 
     def next_after_flush(self) -> int:
         """First id after the pending operations were turned into columns."""
@@ -220,6 +222,12 @@ class Tape:
         self.finished = True
         self.put = self.next = self.scalar = _refuse_finished
 
+    def discard(self) -> None:
+        """Free the blocks; the tape answers no question any more."""
+        self.blocks.clear()
+        self.starts.clear()
+        self.cache.clear()
+
     def __getstate__(self) -> dict[str, Any]:
         if not self.finished:
             msg = (
@@ -277,11 +285,20 @@ class Tape:
         return self.blocks[bisect_right(self.starts, k) - 1]
 
     def values_at(self, ids: Ids) -> Floats:
-        """Values of some nodes, of few of them without building :attr:`vals`."""
-        if ids.size > 8:
-            return self.vals[ids]
-        found = [(self.block_of(int(k)), int(k)) for k in ids]
-        return np.array([b.values[k - b.start] for b, k in found], dtype=self.dtype)
+        """Values of some nodes; few, or of few blocks, without building :attr:`vals`."""
+        if "vals" not in self.cache:
+            if ids.size <= 8:
+                each = [(self.block_of(k), k) for k in ids.tolist()]
+                return np.array([b.values[k - b.start] for b, k in each], self.dtype)
+            first = bisect_right(self.starts, int(ids.min())) - 1
+            last = bisect_right(self.starts, int(ids.max())) - 1
+            blocks = self.blocks[first : last + 1]
+            if first == last:
+                return blocks[0].values[ids - self.starts[first]]
+            if sum(b.size for b in blocks) <= 2 * ids.size:
+                near = np.concatenate([b.values for b in blocks])
+                return near[ids - self.starts[first]]
+        return self.vals[ids]
 
     def values_of(self, x: Operand, n: int) -> Floats:
         """Values of an entrywise operand of ``n`` entries (a view where it can be)."""
@@ -292,6 +309,8 @@ class Tape:
         block = self.block_of(x.start)
         first = x.start - block.start
         stride = x.strides[0]
+        if stride == 1:
+            return block.values[first : first + n]
         if stride == 0:
             return np.broadcast_to(block.values[first], (n,))
         last = first + stride * (n - 1)

@@ -133,7 +133,8 @@ def _columns(tape: Tape, block: Any) -> Any:
     key = ("columns", block.start)
     found = tape.cache.get(key) if tape.finished else None
     if found is None:
-        found = columns(tape, block)
+        with np.errstate(all="ignore"):
+            found = columns(tape, block)
         if tape.finished:
             tape.cache[key] = found
     return found

@@ -2,7 +2,8 @@
 
 Free of branches, so that they are compiled to vector instructions. ``v`` and ``p`` are the
 slices of the nodes and of the parents; the partial is ``m * d``, read with stride ``t`` (0
-for one entry that serves all nodes). The zero rule holds by selection.
+for one entry that serves all nodes). The zero rule holds by selection. They add in the
+order of the general kernels, so that the bits do not depend on which of them runs.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def line_cover(v, vg, p, pg, d, t, m, c, u):
             aw = abs(w)
             unbounded |= not (aw < math.inf)
             p[k] += f * w if w != 0 else zero
-            pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(aw) * root
+            pg[k] += np.sqrt(aw) * root
+            pg[k] += abs(f) * gk if gk != 0 else zero
         return not unbounded and e < math.inf
     for k in range(v.size):
         w = v[k]
@@ -64,7 +66,8 @@ def line_cover(v, vg, p, pg, d, t, m, c, u):
         e = abs(c[u * k]) if w != 0 else zero
         unbounded |= not (aw < math.inf and e < math.inf)
         p[k] += f * w if w != 0 else zero
-        pg[k] += (abs(f) * gk if gk != 0 else zero) + np.sqrt(aw) * np.sqrt(e)
+        pg[k] += np.sqrt(aw) * np.sqrt(e)
+        pg[k] += abs(f) * gk if gk != 0 else zero
     return not unbounded
 
 
@@ -102,4 +105,5 @@ def product_cover(v, vg, p, pg, d, z1, z2, e, second):
         if second:
             r = weight / r
         p[k] += f * w if w != 0 else zero
-        pg[k] += (abs(f) * gk if gk != 0 else zero) + (r if w != 0 else none)
+        pg[k] += r if w != 0 else none
+        pg[k] += abs(f) * gk if gk != 0 else zero

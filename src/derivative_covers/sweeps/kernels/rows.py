@@ -9,6 +9,8 @@ current one.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ._jit import kernel
 
 
@@ -321,3 +323,39 @@ def colour_rows(pa, pb, r1, r2, at, count, cols, base, taken, group):
         if group[k] < 0:
             missed += 1
     return missed
+
+
+@kernel
+def outer_products(p, q, w, at, count, cols, vals, i, j, value):
+    """All products ``w`` row ``p`` row ``q``, as ``value`` at ``(i, j)``."""
+    n = 0
+    for k in range(p.size):
+        a = at[p[k]]
+        b = at[q[k]]
+        for e in range(a, a + count[p[k]]):
+            t = w[k] * vals[e]
+            for f in range(b, b + count[q[k]]):
+                i[n] = cols[e]
+                j[n] = cols[f]
+                value[n] = t * vals[f]
+                n += 1
+
+
+@kernel
+def tighten(ptr, j, size, h, fresh, rounds):
+    """Lower a cover ``h`` of the entries ``size`` at ``(row, j)``, all rows at a time.
+
+    Each round replaces ``h_i`` by the geometric mean of itself and the least that the
+    others permit, which keeps all products at or above their entries.
+    """
+    for _ in range(rounds):
+        for i in range(h.size):
+            least = h.dtype.type(0)
+            for e in range(ptr[i], ptr[i + 1]):
+                x = size[e]
+                if x != 0:
+                    least = max(least, x / h[j[e]])
+            fresh[i] = h[i]
+            if least < h[i]:
+                fresh[i] = h[i] * np.sqrt(least / h[i])
+        h[:] = fresh
