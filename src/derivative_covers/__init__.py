@@ -31,6 +31,7 @@ from .covers import (
     guards_any_block,
     hessian,
     hessian_bound,
+    hessian_sparsity,
     hvp,
     iscover,
     jacobian,
@@ -55,6 +56,7 @@ from .tape import (
 )
 
 if TYPE_CHECKING:
+    from . import checkpoint
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
     from .rewrite import with_numpy
@@ -80,6 +82,7 @@ __all__ = [
     "abs_forward",
     "abs_reverse",
     "check",
+    "checkpoint",
     "compose_hessian_cover",
     "compose_jacobian_cover",
     "cover_excess",
@@ -94,6 +97,7 @@ __all__ = [
     "guards_any_block",
     "hessian",
     "hessian_bound",
+    "hessian_sparsity",
     "hvp",
     "isconstant",
     "iscover",
@@ -121,6 +125,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "checkpoint":
+        return import_module(".checkpoint", __name__)
     if name not in _LATER:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

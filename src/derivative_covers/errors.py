@@ -14,10 +14,15 @@ __all__ = [
     "DerivativeError",
     "DomainError",
     "InputTypeError",
+    "MissingPackageError",
+    "NondeterministicStepError",
     "NondifferentiableError",
     "OptionError",
     "RecursionDepthError",
+    "ScheduleError",
     "ShapeError",
+    "StateMutationError",
+    "StorageError",
     "TapeError",
     "UndecidedError",
     "UnsupportedOperationError",
@@ -36,6 +41,8 @@ class _ElementalError(DerivativeError, ValueError):
         node: Id of the node on its tape, or None where there is none.
         values: Values of the operands at that node.
         step: Step of a sweep over transitions, or None outside of one.
+        phase: What the sweep did at that step: ``"advance"``, ``"record"`` or
+            ``"reverse"``; empty outside of a sweep.
         status: Upper-case status string of the error's kind.
     """
 
@@ -49,12 +56,14 @@ class _ElementalError(DerivativeError, ValueError):
         node: int | None = None,
         values: tuple[object, ...] = (),
         step: int | None = None,
+        phase: str = "",
     ) -> None:
         super().__init__(message)
         self.elemental = elemental
         self.node = node
         self.values = values
         self.step = step
+        self.phase = phase
 
 
 class DomainError(_ElementalError):
@@ -122,3 +131,45 @@ class ConformanceError(DerivativeError, AssertionError):
 
 class UndecidedError(DerivativeError, ValueError):
     """A comparison between sets of numbers cannot be decided."""
+
+
+class ScheduleError(DerivativeError, ValueError):
+    """A checkpoint schedule is impossible, or a plan breaks the rules of its machine."""
+
+
+class StorageError(DerivativeError, OSError):
+    """A saved state could not be written, or what was read is not what was written.
+
+    Attributes:
+        key: Which saved state (its step), or the name of the file.
+    """
+
+    key: object
+
+    def __init__(self, message: str, key: object = None) -> None:
+        """Keep the key beside the message."""
+        super().__init__(message)
+        self.key = key
+
+
+class NondeterministicStepError(DerivativeError, RuntimeError):
+    """A step gave another state when it was evaluated again.
+
+    Attributes:
+        step: The step.
+    """
+
+    step: int | None
+
+    def __init__(self, message: str, step: int | None = None) -> None:
+        """Keep the step beside the message."""
+        super().__init__(message)
+        self.step = step
+
+
+class StateMutationError(DerivativeError, ValueError):
+    """A step wrote into the state (or the parameters) that it was given."""
+
+
+class MissingPackageError(DerivativeError, ImportError):
+    """An optional package is needed here and is not installed."""

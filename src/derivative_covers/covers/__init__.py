@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._arguments import RecordingOptions, tape_function
+from ._arguments import RecordingOptions, check_options, tape_function
 from ._compose import (
     ComposedHessianCover,
     compose_hessian_cover,
@@ -27,9 +27,10 @@ from ._jacobian import cover_jacobian
 from ._jacobian_result import JacobianCover
 from ._nls import NLSCover, cover_nls, gramcover
 from ._predicates import cover_excess, iscover
-from ._results import HessianCover
+from ._results import HessianCover, shown
 from ._scales import SplitScales, local_cover_slots, split_scales
 from ._second_order import hessian, hessian_bound, hvp
+from ._sparse import hessian_sparsity
 from ._submap import SubmapDeclaration, declare_submap, submap, submapnode
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "SubmapDeclaration",
     "abs_forward",
     "abs_reverse",
+    "check_options",
     "compose_hessian_cover",
     "compose_jacobian_cover",
     "cover_excess",
@@ -56,6 +58,7 @@ __all__ = [
     "guards_any_block",
     "hessian",
     "hessian_bound",
+    "hessian_sparsity",
     "hvp",
     "iscover",
     "jacobian",
@@ -63,6 +66,7 @@ __all__ = [
     "local_covers",
     "natoms",
     "sensitivity_scales",
+    "shown",
     "split_scales",
     "submap",
     "submapnode",

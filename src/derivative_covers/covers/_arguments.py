@@ -16,9 +16,11 @@ from ..tape import Tape, record
 
 __all__ = [
     "RecordingOptions",
+    "check_options",
     "declared",
     "group_count",
     "inputs_like",
+    "output_weights",
     "resolve",
     "scalar_output",
     "tape_function",
@@ -97,7 +99,7 @@ def tape_function(
         >>> dc.gradient(lambda x, y, power: x * y**power, (3.0, 2.0), args=(2,))
         (array(4.), array(12.))
     """
-    _check_options(args, kwargs, kinks, numpy)
+    check_options(args, kwargs, kinks, numpy)
     if numpy is not None:
         from ..rewrite import with_numpy  # noqa: PLC0415 - most programs do without
 
@@ -109,7 +111,13 @@ def tape_function(
     return tape, out
 
 
-def _check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:
+def check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:
+    """Refuse options of a recording that cannot be used.
+
+    Raises:
+        OptionError: If ``kinks`` or ``numpy`` is none of those that there are.
+        InputTypeError: If ``args`` is no tuple or ``kwargs`` no dictionary of names.
+    """
     if not isinstance(kinks, str) or kinks not in ("raise", "branch"):
         msg = f"kinks is {kinks!r}; it must be 'raise' or 'branch'."
         raise OptionError(msg)
@@ -159,8 +167,14 @@ def _check_ids(tape: Tape, out: Any) -> Any:
     try:
         ids = np.asarray(operator.index(out))
     except TypeError:
-        ids = np.asarray(out)
-    if ids.dtype.kind not in "iu" or ids.size == 0:
+        try:
+            ids = np.asarray(out)
+        except ValueError:  # rows of different length
+            ids = np.empty(1, dtype=object)
+    if not ids.size:
+        msg = "no output was given; at least one is needed."
+        raise ShapeError(msg)
+    if ids.dtype.kind not in "iu":
         msg = (
             f"outputs must be node ids as tape_function returns them; got {out!r:.80}."
         )
@@ -189,11 +203,7 @@ def inputs_like(tape: Tape, w: Any, name: str) -> NDArray[Any]:
     structure = check_tape(tape).structure
     if structure is not None:
         return structure.flatten(w, name, tape.dtype)
-    try:
-        a = np.asarray(as_element(w, tape.dtype))
-    except (InputTypeError, ShapeError) as error:
-        msg = str(error).replace("the value ", f"{name} ", 1)
-        raise type(error)(msg) from None
+    a = _numbers(w, name, tape)
     if a.shape != tape.shape:
         msg = f"{name} has shape {a.shape}; the inputs have shape {tape.shape}."
         raise ShapeError(msg)
@@ -201,6 +211,34 @@ def inputs_like(tape: Tape, w: Any, name: str) -> NDArray[Any]:
         msg = f"{name} holds a NaN or an infinity; finite numbers are needed."
         raise OptionError(msg)
     return a.ravel()
+
+
+def output_weights(tape: Tape, ids: Any, given: Any, name: str) -> NDArray[Any]:
+    """One nonnegative number an output, in the shape of the outputs.
+
+    Raises:
+        ShapeError: If there is neither one for all nor one for each.
+        OptionError: If one is negative or not finite.
+        InputTypeError: If they are no real numbers.
+    """
+    found = _numbers(given, name, tape)
+    if not (np.isfinite(found).all() and (found >= 0).all()):
+        msg = f"{name} must be finite and nonnegative, one for all or each output."
+        raise OptionError(msg)
+    if found.ndim and found.shape != np.shape(ids):
+        msg = (
+            f"{name} have shape {found.shape}; the outputs have shape {np.shape(ids)}."
+        )
+        raise ShapeError(msg)
+    return np.broadcast_to(found, np.shape(ids))
+
+
+def _numbers(given: Any, name: str, tape: Tape) -> NDArray[Any]:
+    try:
+        return np.asarray(as_element(given, tape.dtype))
+    except (InputTypeError, ShapeError) as error:
+        msg = str(error).replace("the value ", f"{name} ", 1)
+        raise type(error)(msg) from None
 
 
 def declared(tape: Tape, scales: Any) -> NDArray[Any]:
@@ -219,8 +257,8 @@ def declared(tape: Tape, scales: Any) -> NDArray[Any]:
     return w
 
 
-def group_count(ngroups: Any) -> int:
-    """The number of groups.
+def group_count(ngroups: Any, what: str = "ngroups") -> int:
+    """The number of groups, or of something else.
 
     Raises:
         OptionError: If it is no positive integer.
@@ -230,6 +268,6 @@ def group_count(ngroups: Any) -> int:
         or not isinstance(ngroups, (int, np.integer))
         or ngroups < 1
     ):
-        msg = f"ngroups is {ngroups!r}; it must be an integer of at least 1."
+        msg = f"{what} is {ngroups!r}; it must be an integer of at least 1."
         raise OptionError(msg)
     return int(ngroups)

@@ -10,10 +10,16 @@ from ..errors import ConformanceError
 from ._backend import check_backend
 from ._curvature import check_curvature
 from ._elemental import check_elemental
+from ._schedule import check_schedule
+from ._storage import check_storage
+from ._transition import check_transition
 
 __all__ = [
     "ConformanceError",
     "check_backend",
     "check_curvature",
     "check_elemental",
+    "check_schedule",
+    "check_storage",
+    "check_transition",
 ]

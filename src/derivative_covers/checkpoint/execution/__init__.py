@@ -1,0 +1,1 @@
+"""Running a plan over a chain: gradients, covers and Hessian products."""

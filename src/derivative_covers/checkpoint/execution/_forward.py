@@ -1,0 +1,234 @@
+"""Running the steps of a chain: without recording, and one step with its pullback.
+
+Every kind of sweep runs its steps here. A floating-point flag in an unrecorded step (a
+division by zero, an overflow, an invalid operation) is no error by itself: a program
+may compute ``log(-1)`` and select something else. So that step is recorded once, from
+its input, and the rule of recorded steps decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..states._nests import mapped
+from ..states._states import canonical, copy, finite, present, protect, unprotect
+from ..steps._blame import blame, not_finite
+from ..steps._chain import Chain, Run
+from ..steps._transition import FromVjp, Taped, Transition
+from ._modes import Seen
+
+__all__ = ["Forward", "shielded"]
+
+_Array = np.ndarray
+_Double = np.float64
+_DOUBLE = np.dtype(np.float64)
+_CHECKED = (Taped, FromVjp)  # their outputs are canonical and finite
+
+
+def shielded(state: Any) -> Any:
+    """The same memory behind arrays that nobody can write through."""
+    return mapped(state, _read_only, "")
+
+
+def _read_only(a: Any) -> Any:
+    view = a.view()
+    view.flags.writeable = False
+    return view
+
+
+def _nothing(x: Any, k: int) -> Any:
+    """A step that is never run."""
+
+
+class Forward:
+    """The steps of a chain with its parameters.
+
+    Attributes:
+        chain: The chain.
+        params: Parameters as steps receive them, or None.
+        rechecked: Steps that were recorded because of a flag.
+    """
+
+    def __init__(self, chain: Chain, params: Any) -> None:
+        """Takes parameters in canonical form."""
+        self.chain = chain
+        self.params = None if params is None else present(copy(params))
+        self.rechecked = 0
+        self._innocent: set[int] = set()
+        self._flagged: list[str] = []
+        self._watching = False
+        self._at: Run = (Taped(_nothing), 0, 0)  # the run of the last step
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Notes floating-point flags: entered once, or else anew by every advance."""
+        call = self._flagged.append
+        with np.errstate(
+            divide="call", invalid="call", over="call", call=lambda what, _: call(what)
+        ):
+            self._watching = True
+            try:
+                yield
+            finally:
+                self._watching = False
+
+    def advance(self, state: Any, start: int, stop: int, seen: Seen | None) -> Any:
+        """State ``stop`` from state ``start``; see :class:`._modes.Mode`."""
+        if not self._watching:
+            with self.watching():
+                return self.advance(state, start, stop, seen)
+        if self._flagged:  # by something between the steps
+            self._flagged.clear()
+        transition, first, end = self._at
+        if first <= start and stop <= end:
+            return self._run(transition, state, start, stop, seen)
+        for transition, first, end in self.chain.between(start, stop):
+            state = self._run(transition, state, first, end, seen)
+        return state
+
+    def record(self, state: Any, k: int) -> tuple[Any, Any]:
+        """State ``k + 1`` and the pullback of step ``k``."""
+        transition, first, end = self._at
+        if not first <= k < end:
+            self._at = transition, first, end = self.chain.run_of(k)
+        locked = protect(state)
+        try:
+            if self._watching:
+                y, pullback = transition.record(present(state), self.params, k)
+            else:
+                with np.errstate(all="ignore"):
+                    y, pullback = transition.record(present(state), self.params, k)
+        finally:
+            unprotect(locked)
+        if type(transition) not in _CHECKED:
+            y = canonical(y, "the output", k)
+            if not finite(y):
+                raise not_finite(y, "its output")
+        return y, pullback
+
+    def _run(
+        self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
+    ) -> Any:
+        """The inner loop; between two steps a state is kept as steps receive it."""
+        forward, params, flagged = transition.forward, self.params, self._flagged
+        x = present(x)
+        k, locked = first, None
+        try:
+            for k in range(first, stop):
+                kind = type(x)
+                if kind is _Array:  # what _guarded does, without a call
+                    flags = x.flags
+                    if flags.writeable:
+                        flags.writeable = False
+                        locked = flags
+                        y = forward(x, params, k)
+                        flags.writeable = True
+                        locked = None
+                    else:
+                        y = forward(x, params, k)
+                elif kind is _Double:
+                    y = forward(x, params, k)
+                else:
+                    y = _guarded(forward, x, params, k)
+                kind = type(y)
+                if kind is _Array:
+                    y = canonical(y, "the output", k)
+                    if not y.ndim:
+                        y = y[()]
+                elif kind is not _Double:
+                    found = _ordinary(y, kind)
+                    if found is None:
+                        found = present(canonical(y, "the output", k))
+                    y = found
+                if flagged:
+                    self._settle(transition, x, k, y)
+                x = y
+                if seen is not None:
+                    seen(k + 1, canonical(x, "the output", k))
+        except BaseException as error:
+            if locked is not None:
+                locked.writeable = True
+            flagged.clear()
+            blame(error, k, "advance")
+            raise
+        return canonical(x, "the output", k)
+
+    def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> None:
+        """Decides about a step with a flag: raises, or finds it innocent once for all."""
+        self._flagged.clear()
+        if k in self._innocent:
+            return
+        if not isinstance(transition, FromVjp):
+            self.rechecked += 1
+            _guarded(transition.record, x, self.params, k)
+            self._flagged.clear()
+        if not finite(y := canonical(y, "the output", k)):
+            raise not_finite(y, "its output")
+        self._innocent.add(k)
+
+
+def _guarded(forward: Any, x: Any, params: Any, k: int) -> Any:
+    """Calls a step while nobody can write to its state."""
+    locked: list[Any] = []
+    try:
+        _lock(x, locked)
+        return forward(x, params, k)
+    finally:
+        for flags in locked:
+            flags.writeable = True
+
+
+def _lock(x: Any, locked: list[Any]) -> None:
+    if type(x) is _Array:
+        flags = x.flags
+        if flags.writeable:
+            flags.writeable = False
+            locked.append(flags)
+    elif isinstance(x, (dict, list, tuple)):
+        for part in x.values() if isinstance(x, dict) else x:
+            if type(part) is not _Double:
+                _lock(part, locked)
+
+
+def _ordinary(y: Any, kind: type[Any]) -> Any:
+    """As a step receives it: a float, or a flat container of floats and ordinary arrays.
+
+    None for everything else, which takes the way through canonical().
+    """
+    if kind is float:
+        return _Double(y)
+    if kind is tuple or kind is list:
+        parts = y
+    elif kind is dict and all(type(key) is str for key in y):
+        parts = y.values()
+    else:
+        return None
+    found = []
+    for part in parts:
+        leaf = type(part)
+        if leaf is _Array:
+            flags = part.flags
+            if not (
+                part.dtype is _DOUBLE
+                and part.ndim
+                and part.size
+                and flags.owndata
+                and flags.c_contiguous
+            ):
+                return None
+            found.append(part)
+        elif leaf is _Double:
+            found.append(part)
+        elif leaf is float:
+            found.append(_Double(part))
+        else:
+            return None
+    if not found:
+        return None
+    if kind is tuple:
+        return tuple(found)
+    return found if kind is list else dict(zip(y, found, strict=True))

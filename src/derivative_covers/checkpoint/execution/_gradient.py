@@ -1,0 +1,189 @@
+"""The mode of gradients: one cotangent buffer, and the parameters' cotangent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...errors import NondeterministicStepError, ShapeError
+from ..states._space import Entry, Space
+from ..states._states import (
+    finite,
+    matched,
+    present,
+    protect,
+    space,
+    unprotect,
+    zeros_like,
+)
+from ..steps._blame import not_finite
+from ..steps._chain import Chain
+from ..steps._taped import StepRecord
+from ._forward import Forward, shielded
+from ._modes import Record, Seen
+
+__all__ = ["GradientMode"]
+
+
+class GradientMode:
+    """Carries the cotangent of the live end of the chain, from the last state to x0.
+
+    Attributes:
+        value: The last state, a NumPy scalar; None before the last step was recorded.
+        cotangent: Cotangent of the state that the reverse pass has reached, or None.
+        params_cotangent: What the steps reversed so far add to the parameters'
+            cotangent, or None without parameters.
+    """
+
+    recorded_forward = False
+
+    def __init__(self, chain: Chain, params: Any, seed: float) -> None:
+        """Takes parameters in canonical form, or None."""
+        self._forward = Forward(chain, params)
+        self._steps = len(chain)
+        self._seed = seed
+        self._params_space = None if params is None else space(params)
+        self._params_nbytes = 0 if params is None else space(params).nbytes
+        self._nbytes = 0
+        self._last = space(np.zeros(()))
+        self._locked: list[Any] = []
+        self.value: Any = None
+        self.cotangent: Any = None
+        self.params_cotangent = None if params is None else zeros_like(params)
+
+    @property
+    def rechecked(self) -> int:
+        """Steps that were recorded because of a flag."""
+        return self._forward.rechecked
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """To be held during the sweep: it minds flags, and frees the cotangent after."""
+        try:
+            with self._forward.watching():
+                yield
+        finally:
+            self._release()
+
+    def start(self, x0: Any) -> Any:
+        """The point behind read-only arrays."""
+        return shielded(x0)
+
+    def advance(self, state: Any, start: int, stop: int, seen: Seen | None) -> Any:
+        """Runs steps without recording."""
+        state = self._forward.advance(state, start, stop, seen)
+        if stop == self._steps:
+            check_scalar(state, stop - 1)
+        return state
+
+    def record(self, state: Any, k: int) -> tuple[Any, Record]:
+        """Runs step ``k`` and keeps its pullback."""
+        before = self._space_of(state)
+        y, pullback = self._forward.record(state, k)
+        if k + 1 == self._steps:
+            self.value = check_scalar(y, k)
+        step = getattr(pullback, "__self__", None)
+        work, nbytes = 1, before.nbytes
+        if isinstance(step, StepRecord):
+            work, nbytes = step.tape.nnodes - step.tape.ninputs, step.tape.nbytes
+            pullback = partial(pullback, last=True)
+        return y, Record((pullback, before, self._space_of(y)), work, work, nbytes)
+
+    def reverse(self, record: Record, k: int) -> None:
+        """Applies the pullback of step ``k``."""
+        pullback, before, after = record.held
+        ybar = self.cotangent
+        if ybar is None:
+            ybar = np.full(after.form.shape, self._seed, dtype=after.form.dtype)
+        elif (found := self._space_of(ybar)) is not after and found != after:
+            raise _changed(k, found, after)
+        xbar, params_bar = pullback(present(ybar), self.params_cotangent)
+        xbar = matched(xbar, before, "the cotangent given by the reverse rule", k)
+        if not finite(xbar):
+            raise not_finite(xbar, "the cotangent of its input")
+        if self._params_space is not None:
+            params_bar = matched(
+                params_bar,
+                self._params_space,
+                "the parameters' cotangent given by the reverse rule",
+                k,
+            )
+            if not finite(params_bar):
+                raise not_finite(params_bar, "the parameters' cotangent")
+            self.params_cotangent = params_bar
+        self._release()
+        self._locked = protect(xbar)
+        self.cotangent = xbar
+        self._nbytes = before.nbytes
+
+    def _space_of(self, state: Any) -> Space:
+        """The space of a state: most often that of the last one."""
+        last = self._last
+        form = last.form
+        if (
+            type(state) is np.ndarray
+            and type(form) is Entry
+            and form.dtype is state.dtype
+            and form.shape == state.shape
+        ):
+            return last
+        self._last = space(state)
+        return self._last
+
+    def _release(self) -> None:
+        """Lets the cotangent be written to again.
+
+        It is read-only as long as the sweep holds it, since it may be memory that a
+        reverse rule keeps and fills anew at every call.
+        """
+        unprotect(self._locked)
+        self._locked = []
+
+    def nbytes(self) -> int:
+        """Bytes of the cotangents."""
+        return self._nbytes + self._params_nbytes
+
+    def export(self) -> dict[str, Any]:
+        """Value and cotangents."""
+        found = {
+            "value": None if self.value is None else np.asarray(self.value),
+            "cotangent": self.cotangent,
+            "params_cotangent": self.params_cotangent,
+        }
+        return {name: part for name, part in found.items() if part is not None}
+
+    def load(self, nest: dict[str, Any]) -> None:
+        """Goes on from what :meth:`export` gave."""
+        value = nest.get("value")
+        self.value = None if value is None else value[()]
+        self.cotangent = nest.get("cotangent")
+        self._nbytes = 0 if self.cotangent is None else space(self.cotangent).nbytes
+        self.params_cotangent = nest.get("params_cotangent")
+
+
+def check_scalar(y: Any, k: int) -> Any:
+    """The value of the chain from its last state.
+
+    Raises:
+        ShapeError: If that is no single number.
+    """
+    if type(y) is np.ndarray and y.size == 1:
+        return y.reshape(())[()]
+    msg = (
+        f"the last step, step {k}, gives {space(y).describe()}; a reverse sweep starts "
+        "from one number: let the last step return the objective, such as (x**2).sum()."
+    )
+    raise ShapeError(msg)
+
+
+def _changed(k: int, before: Space, after: Space) -> NondeterministicStepError:
+    msg = (
+        f"step {k} was recorded and gave {after.describe()}, where it had given "
+        f"{before.describe()} before: it, or a step before it, does not do the same each "
+        "time. verify='fingerprint' finds out which."
+    )
+    return NondeterministicStepError(msg, k)

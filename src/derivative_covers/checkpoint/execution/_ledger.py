@@ -1,0 +1,264 @@
+"""What was done: the counts of a running sweep, and the rules that no plan may break.
+
+The ledger knows step numbers only. It is told of every action before the executor does
+it, raises where the machine of :mod:`._actions` has not what the action needs, and counts
+from what happened, never from a formula. So whoever wrote a plan, the sweep either follows
+the machine's rules to the end, or stops with the number of the action that broke them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from typing import Any
+
+from ...errors import ScheduleError
+from ..plans._actions import Action
+from ..plans._cost import PlanCost
+
+__all__ = ["LEVELS", "Ledger"]
+
+LEVELS = ("memory", "disk")
+
+
+class Ledger:
+    """Live state, slots, records and cotangent of a sweep over ``steps`` steps.
+
+    Attributes:
+        position: How many actions are done.
+        live: Number of the live state, or None.
+        cotangent: Number of the state whose cotangent is known; ``steps`` at first.
+        slots: The saved states of every level.
+        records: Steps that were recorded and not yet reversed.
+        replays: How often steps have been run without recording, so far.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.position = 0
+        self.live: int | None = 0
+        self.cotangent = steps
+        self.slots: dict[str, set[int]] = {level: set() for level in LEVELS}
+        self.records: set[int] = set()
+        self.counts = dict.fromkeys(_COUNTED, 0)
+        self.replays = Replays()
+
+    def advance(self, start: int, stop: int) -> None:
+        """Counts an advance."""
+        if self.live != start or not start < stop <= self.cotangent:
+            raise self._error(start, stop, "advance")
+        self.live = stop
+        self.counts["unrecorded"] += stop - start
+        self.replays.add(start, stop)
+        self.position += 1
+
+    def record(self, start: int, stop: int) -> None:
+        """Counts a recording."""
+        if self.live != start or not start < stop <= self.cotangent:
+            raise self._error(start, stop, "record")
+        records, steps = self.records, range(start, stop)
+        if not records.isdisjoint(steps):
+            k = min(records.intersection(steps))
+            why = f"step {k} has a record already"
+            raise self._error(start, stop, "record", why)
+        records.update(steps)
+        self.live = stop
+        counts = self.counts
+        counts["recorded"] += stop - start
+        if len(records) > counts["peak_records"]:
+            counts["peak_records"] = len(records)
+        self.position += 1
+
+    def reverse(self, start: int, stop: int) -> None:
+        """Takes the cotangent from state ``stop`` to state ``start``."""
+        if self.cotangent != stop or not 0 <= start < stop:
+            raise self._error(start, stop, "reverse")
+        records, steps = self.records, range(start, stop)
+        if not records.issuperset(steps):
+            k = next(k for k in steps if k not in records)
+            raise self._error(start, stop, "reverse", f"step {k} has no record")
+        records.difference_update(steps)
+        self.live = None
+        self.cotangent = start
+        self.replays.forget(start)
+        self.position += 1
+
+    def save(self, k: int, stop: int, level: str) -> None:
+        """Puts the live state into a slot."""
+        slots = self.slots.get(level)
+        if slots is None or self.live != k or stop != k:
+            raise self._error(k, stop, "save", level=level)
+        counts = self.counts
+        if k in slots:
+            why = f"state {k} lies in a slot already"
+            raise self._error(k, stop, "save", why, level)
+        slots.add(k)
+        saves, _, peak = _NAMES[level]
+        counts[saves] += 1
+        if len(slots) > counts[peak]:
+            counts[peak] = len(slots)
+        self.position += 1
+
+    def restore(self, k: int, stop: int, level: str) -> None:
+        """Makes the state of a slot the live one."""
+        if stop != k or k not in self.slots.get(level, ()):
+            raise self._error(k, stop, "restore", level=level)
+        self.live = k
+        self.counts[_NAMES[level][1]] += 1
+        self.position += 1
+
+    def drop(self, k: int, stop: int, level: str) -> None:
+        """Frees a slot."""
+        if stop != k or k not in self.slots.get(level, ()):
+            raise self._error(k, stop, "drop", level=level)
+        self.slots[level].remove(k)
+        self.position += 1
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of steps so far, recorded or not."""
+        return self.counts["unrecorded"] + self.counts["recorded"]
+
+    def finish(self) -> None:
+        """Raises unless the plan is complete: all reversed, nothing left over."""
+        if self.cotangent:
+            what = f"before steps 0 .. {self.cotangent - 1} were reversed"
+        elif left := set().union(*self.slots.values()):
+            what = f"with states {_some(left)} in slots that nobody dropped"
+        else:
+            return
+        msg = (
+            f"the plan ended after {self.position} actions {what}; a plan ends with the "
+            "cotangent of state 0 and no slot in use. checkpoint.validate finds such "
+            "faults without running a step."
+        )
+        raise ScheduleError(msg)
+
+    def executed(self, frames: int) -> PlanCost:
+        """The counts, in the form of a predicted cost."""
+        return PlanCost(**self.counts, max_replays=self.replays.most, frames=frames)
+
+    def export(self) -> dict[str, Any]:
+        """All of it as a dict that JSON keeps; :meth:`load` is the inverse."""
+        return {
+            "live": self.live,
+            "cotangent": self.cotangent,
+            "slots": {level: sorted(held) for level, held in self.slots.items()},
+            "records": sorted(self.records),
+            "counts": self.counts,
+            "replays": [self.replays.starts, self.replays.counts, self.replays.most],
+        }
+
+    def load(self, position: int, found: dict[str, Any]) -> None:
+        """Goes on from what :meth:`export` gave."""
+        self.position = position
+        self.live = found["live"]
+        self.cotangent = found["cotangent"]
+        self.slots = {level: set(held) for level, held in found["slots"].items()}
+        self.records = set(found["records"])
+        self.counts = dict(found["counts"])
+        replays = self.replays
+        starts, counts, replays.most = found["replays"]
+        replays.starts, replays.counts = list(starts), list(counts)
+
+    def unknown(self, action: object) -> ScheduleError:
+        """The error of what is no action at all."""
+        msg = (
+            f"action {self.position} of the plan is {action!r}; an action is an "
+            "Action(kind, start, stop, level) with kind 'advance', 'record', 'reverse', "
+            "'save', 'restore' or 'drop' and integers start and stop."
+        )
+        return ScheduleError(msg)
+
+    def _error(
+        self, start: int, stop: int, kind: str, why: str = "", level: str = "memory"
+    ) -> ScheduleError:
+        wrong = type(start) is not int or type(stop) is not int or level not in LEVELS
+        if wrong:
+            return self.unknown(Action(kind, start, stop, level))  # type: ignore[arg-type]
+        where = f"action {self.position} of the plan, {kind} {start} {stop}"
+        where += f" ({level})" if level != "memory" else ""
+        live = "no state is live" if self.live is None else f"state {self.live} is live"
+        held = "; ".join(
+            f"{v} slots hold {_some(s)}" for v, s in self.slots.items() if s
+        )
+        msg = (
+            f"{where}, cannot be done{': ' + why if why else ''}. There {live}; "
+            f"{held or 'no slot is in use'}; the cotangent is that of state "
+            f"{self.cotangent}; {len(self.records)} steps have records; the chain has "
+            f"{self.steps} steps. {_NEEDS[kind]}"
+        )
+        return ScheduleError(msg)
+
+
+class Replays:
+    """How often each step was run: constant pieces, as few as there are interval ends.
+
+    Attributes:
+        starts: First steps of the pieces, ascending from 0.
+        counts: Evaluations of every step of a piece.
+        most: The most that any step has had.
+    """
+
+    __slots__ = ("counts", "most", "starts")
+
+    def __init__(self) -> None:
+        self.starts = [0]
+        self.counts = [0]
+        self.most = 0
+
+    def add(self, a: int, b: int) -> None:
+        """One more evaluation of the steps ``a .. b-1``."""
+        starts, counts = self.starts, self.counts
+        i = bisect_left(starts, a)
+        if i == len(starts) or starts[i] != a:
+            starts.insert(i, a)
+            counts.insert(i, counts[i - 1])
+        j = bisect_left(starts, b, i)
+        if j == len(starts) or starts[j] != b:
+            starts.insert(j, b)
+            counts.insert(j, counts[j - 1])
+        for q in range(i, j):
+            counts[q] += 1
+            if counts[q] > self.most:
+                self.most = counts[q]
+        if counts[j] == counts[j - 1]:
+            del starts[j], counts[j]
+        if i and counts[i] == counts[i - 1]:
+            del starts[i], counts[i]
+
+    def of(self, k: int) -> int:
+        """Evaluations of step ``k``."""
+        return self.counts[bisect_right(self.starts, k) - 1]
+
+    def forget(self, k: int) -> None:
+        """Steps from ``k`` on will not come again."""
+        starts, counts = self.starts, self.counts
+        while starts[-1] >= k and len(starts) > 1:
+            del starts[-1], counts[-1]
+
+
+_NAMES = {
+    "memory": ("saves", "restores", "peak_slots"),
+    "disk": ("disk_saves", "disk_restores", "peak_disk_slots"),
+}
+_COUNTED = (
+    "unrecorded",
+    "recorded",
+    "peak_records",
+    *_NAMES["memory"],
+    *_NAMES["disk"],
+)
+_NEEDS = {
+    "advance": "An advance a b needs the live state a, and a < b <= the cotangent's state.",
+    "record": "A record a b needs the live state a, and a < b <= the cotangent's state.",
+    "reverse": "A reverse a b needs records of a .. b-1 and the cotangent of state b.",
+    "save": "A save k k needs the live state k and a level 'memory' or 'disk'.",
+    "restore": "A restore k k needs a slot of that level with state k.",
+    "drop": "A drop k k needs a slot of that level with state k.",
+}
+
+
+def _some(numbers: Iterable[int]) -> str:
+    found = sorted(numbers)
+    return ", ".join(map(str, found[:10])) + (", ..." if len(found) > 10 else "")

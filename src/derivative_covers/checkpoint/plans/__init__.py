@@ -1,0 +1,1 @@
+"""Schedules and their plans: pure data, which knows neither states nor tapes."""

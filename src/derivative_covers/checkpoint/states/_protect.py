@@ -1,0 +1,56 @@
+"""Steps get states that they cannot write to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...errors import StateMutationError
+
+__all__ = ["mutation", "protect", "unprotect"]
+
+
+def protect(state: Any) -> list[Any]:
+    """Write-protect a state while a step runs; gives the arrays to unprotect.
+
+    An array that is read-only already is none of them. Numbers need no protection:
+    steps get them as scalars.
+    """
+    if type(state) is np.ndarray:
+        if state.ndim and state.flags.writeable:
+            state.setflags(write=False)  # half the time of assigning to the flag
+            return [state]
+        return []
+    found: list[Any] = []
+    parts = state.values() if isinstance(state, dict) else state
+    for part in parts:
+        found += protect(part)
+    return found
+
+
+def unprotect(arrays: Iterable[Any]) -> None:
+    """Undo :func:`protect`; to be called whatever happened."""
+    for a in arrays:
+        a.setflags(write=True)
+
+
+def mutation(error: Exception, step: int) -> StateMutationError | None:
+    """The error to raise for one that says that a step wrote into what it was given.
+
+    None for any other error. NumPy, Cython and numba each have words of their own, and
+    the last two ask for writable memory before they know whether they write.
+    """
+    if isinstance(error, (ValueError, TypeError)) and not isinstance(
+        error, StateMutationError
+    ):
+        text = str(error)
+        if "read-only" in text or "readonly array" in text:
+            msg = (
+                f"step {step} wrote into an array that it was given ({error}); a sweep "
+                "evaluates steps again from saved states, so a step must leave its "
+                "arguments as they are: start it with x = x.copy()."
+            )
+            return StateMutationError(msg)
+    return None

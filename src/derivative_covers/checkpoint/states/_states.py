@@ -1,0 +1,131 @@
+"""Operations on states: nests of C-contiguous float arrays (see :mod:`._canonical`).
+
+All but :func:`canonical` and :func:`given` take states that are canonical already. Those
+of a storage may hold integers and booleans, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._canonical import canonical, given
+from ._nests import mapped
+from ._protect import mutation, protect, unprotect
+from ._space import Space, matched, space
+
+__all__ = [
+    "Space",
+    "canonical",
+    "copy",
+    "fingerprint",
+    "finite",
+    "flat",
+    "given",
+    "leaves",
+    "matched",
+    "mutation",
+    "present",
+    "protect",
+    "rebuild",
+    "space",
+    "unprotect",
+    "zeros_like",
+]
+
+Array = NDArray[Any]
+_FLOAT64 = np.dtype(np.float64)
+
+
+def present(state: Any) -> Any:
+    """What a callback receives: new containers, 0-d leaves as NumPy scalars."""
+    if type(state) is np.ndarray:
+        return state if state.ndim else state[()]
+    return mapped(state, _presented, "")
+
+
+def _presented(a: Array) -> Any:
+    return a if a.ndim else a[()]
+
+
+def leaves(state: Any) -> list[Array]:
+    """The arrays of a state, in order."""
+    if type(state) is np.ndarray:
+        return [state]
+    found: list[Array] = []
+    _collect(state, found)
+    return found
+
+
+def _collect(state: Any, found: list[Array]) -> None:
+    if type(state) is np.ndarray:
+        found.append(state)
+        return
+    for part in state.values() if isinstance(state, dict) else state:
+        _collect(part, found)
+
+
+def rebuild(like: Any, arrays: Iterable[Array]) -> Any:
+    """The containers of ``like`` with other arrays, in order."""
+    following = iter(arrays)
+    return mapped(like, lambda _: next(following), "")
+
+
+def flat(state: Any) -> Array:
+    """All entries as one vector, leaf by leaf in C order; a view for a single array."""
+    if type(state) is np.ndarray:
+        return state.reshape(-1)
+    return np.concatenate([a.reshape(-1) for a in leaves(state)])
+
+
+def copy(state: Any) -> Any:
+    """A copy in memory of its own that cannot be written to."""
+    return _frozen(state) if type(state) is np.ndarray else mapped(state, _frozen, "")
+
+
+def _frozen(a: Array) -> Array:
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+def zeros_like(state: Any) -> Any:
+    """The zero of the state's space, in writable memory."""
+    return mapped(state, np.zeros_like, "")
+
+
+def finite(state: Any) -> bool:
+    """Whether no entry is NaN or infinite."""
+    if type(state) is np.ndarray:
+        return _finite(state)
+    return all(map(_finite, leaves(state)))
+
+
+def _finite(a: Array) -> bool:
+    # Squares add up to something finite, at a fraction of the cost, or one has to look
+    # (vdot, unlike dot, does not warn of an overflow).
+    if a.dtype is _FLOAT64 and isfinite(np.vdot(a, a)):
+        return True
+    return bool(np.isfinite(a).all())
+
+
+def fingerprint(state: Any) -> int:
+    """Eight bytes that tell states of other bits, shapes or types apart."""
+    digest = blake2b(digest_size=8)
+    for a in leaves(state):
+        digest.update(f"{a.dtype.str}{a.shape}".encode())
+        digest.update(_content(a).data)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def _content(a: Array) -> Array:
+    """The bytes that make up the numbers of an array, without padding."""
+    raw = a.reshape(-1).view(np.uint8)
+    if a.dtype.char == "g" and np.finfo(a.dtype).nmant == 63 and a.itemsize > 10:
+        return np.ascontiguousarray(raw.reshape(-1, a.itemsize)[:, :10])
+    return raw

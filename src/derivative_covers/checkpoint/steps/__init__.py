@@ -1,0 +1,1 @@
+"""Steps of a chain: functions that are recorded, or that bring a reverse rule."""

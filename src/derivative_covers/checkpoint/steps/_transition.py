@@ -1,0 +1,310 @@
+"""What a chain consists of: steps that can be run, and recorded to be reversed."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ...covers import check_options
+from ...errors import InputTypeError
+from ...rewrite import with_numpy
+from ...rewrite._functions import Rewritten
+from ..states._states import (
+    canonical,
+    copy,
+    finite,
+    leaves,
+    matched,
+    present,
+    rebuild,
+    space,
+)
+from ._blame import not_finite
+from ._taped import StepRecord, check_type, record_step
+
+__all__ = ["FromVjp", "Pullback", "Taped", "Transition"]
+
+Pullback = Callable[[Any, Any], tuple[Any, Any]]
+
+
+class Transition(ABC):
+    """A step: a pure function of a state, of parameters if there are any, and its index.
+
+    :meth:`taped` makes one from a NumPy function, :meth:`from_vjp` from a function and
+    its reverse rule. Subclasses implement :meth:`forward` and :meth:`record`;
+    :func:`derivative_covers.testing.check_transition` checks them.
+
+    A state is a float array of any shape, a number, or a dict, list, tuple or namedtuple
+    of states. Steps get numbers as NumPy scalars, and arrays that cannot be written to:
+    what a step writes to has to be its own (``x = x.copy()``). ``params`` is None in
+    sweeps without parameters.
+
+    Example:
+        >>> from derivative_covers.checkpoint import Transition
+        >>> class Halve(Transition):
+        ...     def forward(self, x, params, k):
+        ...         return x / 2
+        ...     def record(self, x, params, k):
+        ...         return x / 2, lambda ybar, params_bar: (ybar / 2, params_bar)
+        >>> y, pullback = Halve().record(3.0, None, 0)
+        >>> y, pullback(1.0, None)
+        (1.5, (0.5, None))
+    """
+
+    @abstractmethod
+    def forward(self, x: Any, params: Any, k: int) -> Any:
+        """The state after step ``k``.
+
+        Must give the same bits whenever it is called with the same state, and change
+        neither ``x`` nor ``params``.
+        """
+
+    @abstractmethod
+    def record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
+        """The same state, bit for bit, and the reverse rule at ``x``.
+
+        The rule, ``pullback(ybar, params_bar) -> (xbar, params_bar)``, takes the cotangent
+        of the state after the step and what later steps have added up for the
+        parameters. It gives the cotangent of ``x``, in the space of ``x``, and the
+        parameters' with this step's part added (None where there are no parameters). It
+        is called once.
+        """
+
+    @staticmethod
+    def taped(
+        f: Callable[..., Any],
+        *,
+        kinks: Literal["raise", "branch"] = "raise",
+        numpy: Literal["rewrite"] | None = None,
+    ) -> Taped:
+        """A step from a NumPy function, which is recorded where it has to be reversed.
+
+        Args:
+            f: Called as ``f(x, k)``, or ``f(x, params, k)`` in sweeps with parameters.
+            kinks: ``"branch"`` takes the branch of the value at exact kinks and ties; see
+                :func:`derivative_covers.tape_function`.
+            numpy: ``"rewrite"`` records the function as
+                :func:`derivative_covers.with_numpy` rewrites it, for code that fills
+                arrays of ``np.zeros`` or calls ``math``. Such a step is recorded (and its
+                tape dropped) where others just run, since functions of ``math`` and
+                NumPy's may differ in the last bit: it takes two to five times as long. So
+                is a function that ``with_numpy`` decorates.
+
+        Returns:
+            The transition. State, parameters and output of a step have one type, float64
+            or float32.
+
+        Raises:
+            InputTypeError: (a TypeError) if ``f`` cannot be called.
+            OptionError: (a ValueError) for other options.
+
+        Cost:
+            A recorded step about 1 microsecond more for each NumPy call, and three to
+            five times the step to reverse it; one that is not recorded the call of ``f``.
+
+        Example:
+            >>> import numpy as np
+            >>> from derivative_covers.checkpoint import Transition
+            >>> step = Transition.taped(lambda x, k: x + 0.1 * np.sin(x))
+            >>> y, pullback = step.record(np.array([0.0, 1.0]), None, 0)
+            >>> pullback(np.array([1.0, 0.0]), None)[0]
+            array([1.1, 0. ])
+        """
+        return Taped(f, kinks=kinks, numpy=numpy)
+
+    @staticmethod
+    def from_vjp(f: Callable[..., Any], vjp: Callable[..., Any]) -> FromVjp:
+        """A step from a function and its reverse rule: JAX, PyTorch, written by hand.
+
+        Args:
+            f: Called as ``f(x, k)``, or ``f(x, params, k)`` in sweeps with parameters.
+                What it returns may be of any kind that NumPy reads as floats.
+            vjp: ``vjp(x, ybar, k) -> xbar``, or
+                ``vjp(x, params, ybar, k) -> (xbar, params_bar)`` with the part of this
+                step alone, which is added to that of later steps.
+
+        Returns:
+            The transition. Types are free; cotangents are converted to the type of what
+            they belong to.
+
+        Raises:
+            InputTypeError: (a TypeError) if one of them cannot be called.
+
+        Cost:
+            A recorded step the call of ``f`` and a copy of the state.
+
+        Example:
+            >>> from derivative_covers.checkpoint import Transition
+            >>> step = Transition.from_vjp(
+            ...     lambda x, k: x**2, lambda x, ybar, k: 2 * x * ybar
+            ... )
+            >>> y, pullback = step.record(3.0, None, 0)
+            >>> float(y), pullback(1.0, None)[0]
+            (9.0, np.float64(6.0))
+        """
+        return FromVjp(f, vjp)
+
+
+class Taped(Transition):
+    """A step whose reverse rule comes from a tape; see :meth:`Transition.taped`.
+
+    Attributes:
+        function: The step as it was given.
+        branch: Whether kinks and ties take the value's branch.
+        rewritten: What is recorded in its place, whenever it runs; None for itself.
+    """
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        *,
+        kinks: Literal["raise", "branch"] = "raise",
+        numpy: Literal["rewrite"] | None = None,
+    ) -> None:
+        check_options((), None, kinks, numpy)
+        _check_callable(f, "f")
+        self.function = f
+        self.branch = kinks == "branch"
+        rewrites = numpy is not None or isinstance(f, Rewritten)
+        self.rewritten = with_numpy(f) if rewrites else None
+
+    def forward(self, x: Any, params: Any, k: int) -> Any:
+        """The state after step ``k``: the function's own call."""
+        if self.rewritten is not None:
+            return self.step(x, params, k).y
+        f = self.function
+        try:
+            y = f(x, k) if params is None else f(x, params, k)
+        except TypeError as error:
+            _explain_call(error, f, "f", "x", params, "k")
+            raise
+        try:
+            if y.dtype is x.dtype:
+                return y
+        except AttributeError:
+            pass
+        check_type(y, x, k)
+        return y
+
+    def record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
+        """The same state and the sweep back over the step's tape."""
+        step = self.step(x, params, k)
+        step.check()
+        y, step.y = step.y, None
+        return y, step.pullback
+
+    def step(self, x: Any, params: Any, k: int, ids: Any = None) -> StepRecord:
+        """The recorded step; see :func:`record_step`. Its outputs are not checked."""
+        f = self.rewritten or self.function
+        try:
+            return record_step(f, x, params, k, branch=self.branch, ids=ids)
+        except TypeError as error:
+            _explain_call(error, self.function, "f", "x", params, "k")
+            raise
+
+    def __repr__(self) -> str:
+        return f"Transition.taped({_name(self.function)})"
+
+
+class FromVjp(Transition):
+    """A step with a reverse rule of the user's; see :meth:`Transition.from_vjp`."""
+
+    def __init__(self, f: Callable[..., Any], vjp: Callable[..., Any]) -> None:
+        _check_callable(f, "f")
+        _check_callable(vjp, "vjp")
+        self.function = f
+        self.vjp = vjp
+
+    def forward(self, x: Any, params: Any, k: int) -> Any:
+        """The state after step ``k``: the function's own call."""
+        f = self.function
+        try:
+            return f(x, k) if params is None else f(x, params, k)
+        except TypeError as error:
+            _explain_call(error, f, "f", "x", params, "k")
+            raise
+
+    def record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
+        """The same state, and the rule at a copy of ``x``."""
+        y = canonical(self.forward(x, params, k), "the output", k)
+        if not finite(y):
+            raise not_finite(y, "its output")
+        # A copy: a step may use the memory of a state for a later one.
+        at = copy(canonical(x, "the state", k))
+        return y, _Rule(self.vjp, at, params, k)
+
+    def __repr__(self) -> str:
+        return f"Transition.from_vjp({_name(self.function)}, {_name(self.vjp)})"
+
+
+class _Rule:
+    """The reverse rule of one recorded step."""
+
+    __slots__ = ("at", "k", "params", "vjp")
+
+    def __init__(self, vjp: Callable[..., Any], at: Any, params: Any, k: int) -> None:
+        self.vjp, self.at, self.params, self.k = vjp, at, params, k
+
+    def __call__(self, ybar: Any, params_bar: Any) -> tuple[Any, Any]:
+        vjp, params, k = self.vjp, self.params, self.k
+        x = present(self.at)
+        try:
+            found = vjp(x, ybar, k) if params is None else vjp(x, params, ybar, k)
+        except TypeError as error:
+            _explain_call(error, vjp, "vjp", "x", params, "ybar", "k")
+            raise
+        if params is None:
+            return found, None
+        if not isinstance(found, tuple) or len(found) != 2:
+            what = (
+                f"a tuple of {len(found)}" if isinstance(found, tuple) else repr(found)
+            )
+            msg = (
+                f"vjp of step {k} returned {what:.80}; in a sweep with parameters it must "
+                "return (xbar, params_bar), with zeros where nothing depends on them."
+            )
+            raise InputTypeError(msg)
+        xbar, part = found
+        target = space(canonical(params, "params"))
+        added = leaves(matched(part, target, "params_bar", k))
+        before = matched(params_bar, target, "the incoming params_bar", k)
+        total = [a + b for a, b in zip(leaves(before), added, strict=True)]
+        return xbar, rebuild(before, map(_array, total))
+
+
+def _array(a: Any) -> Any:
+    return canonical(a, "params_bar")
+
+
+def _check_callable(f: Any, name: str) -> None:
+    if not callable(f):
+        msg = f"{name} is a {type(f).__name__}; a function is needed."
+        raise InputTypeError(msg)
+
+
+def _explain_call(
+    error: TypeError, f: Any, name: str, first: str, params: Any, *rest: str
+) -> None:
+    """Raise an error that says how a step is called, if that is what went wrong.
+
+    Raises:
+        InputTypeError: If the function does not take these arguments.
+    """
+    names = [first, *([] if params is None else ["params"]), *rest]
+    try:
+        inspect.signature(f).bind(*names)
+    except TypeError as wrong:
+        form = f"{name}({', '.join(names)})"
+        msg = (
+            f"{_name(f)} cannot be called as {form}, which is how a sweep "
+            f"{'without' if params is None else 'with'} parameters calls it: {wrong}."
+        )
+        raise InputTypeError(msg) from error
+    except ValueError:
+        return
+
+
+def _name(f: Any) -> str:
+    return getattr(f, "__qualname__", None) or repr(f)

@@ -1,0 +1,1 @@
+"""Where saved states lie: in memory, or on disk with a journal."""
