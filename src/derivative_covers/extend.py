@@ -44,6 +44,7 @@ from .forward import (
     FVar,
     SparseStorage,
     Storage,
+    forward_channels,
     forward_cover,
     forward_scale,
 )
@@ -157,6 +158,7 @@ __all__ = [
     "declared_scale",
     "dotnode",
     "elemental",
+    "forward_channels",
     "forward_cover",
     "forward_scale",
     "guards_any_block",

@@ -7,11 +7,16 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import as_element
-from ..errors import OptionError, ShapeError
+from ..errors import OptionError
 from ..sweeps import adjoints, check_outputs, lower, not_finite, tangents
 from ..tape import Tape
-from ._arguments import RecordingOptions, inputs_like, resolve, scalar_output
+from ._arguments import (
+    RecordingOptions,
+    inputs_like,
+    output_weights,
+    resolve,
+    scalar_output,
+)
 from ._structure import shaped
 
 __all__ = ["abs_forward", "abs_reverse", "gradient", "jacobian", "sensitivity_scales"]
@@ -207,13 +212,7 @@ def abs_reverse(
     """
     t, ids = resolve(tape, outs, recording)
     ids = np.atleast_1d(np.asarray(ids))
-    weights = np.asarray(as_element(seeds, t.dtype))
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        msg = "seeds must be finite and nonnegative, one for all or each output."
-        raise OptionError(msg)
-    if weights.ndim and weights.shape != ids.shape:
-        msg = f"seeds have shape {weights.shape}; the outputs have shape {ids.shape}."
-        raise ShapeError(msg)
+    weights = output_weights(t, ids, seeds, "seeds")
     program = check_outputs(t, ids)
     found = adjoints(program, t, weights, ids, absolute=True)
     return shaped(t, found[: t.ninputs])

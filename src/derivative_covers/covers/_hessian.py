@@ -32,6 +32,7 @@ from ._arguments import (
     resolve,
     scalar_output,
 )
+from ._auto import BUDGET, best_within
 from ._first_order import finite
 from ._results import HessianCover
 from ._structure import shaped
@@ -46,6 +47,7 @@ def cover_hessian(
     out: Any,
     *,
     merge: str = "sum",
+    budget: int | None = None,
     scales: Any = None,
     ratio: float | None = None,
     check: bool = True,
@@ -56,10 +58,15 @@ def cover_hessian(
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
-        merge: ``"sum"`` takes one sweep; ``"quadrature"`` is tighter, and takes some
+        merge: ``"auto"`` takes the tightest that there is for ``budget`` gradients, and
+            says in the result which: the exact Hessian (of few inputs, or with few
+            nonzero entries), quadrature, groups as in :func:`cover_hybrid`, or the sum.
+            ``"sum"`` takes one sweep; ``"quadrature"`` is tighter, and takes some
             where every intermediate result depends on few inputs (or on few and one
             common sum). Where all depend on all it takes about half as much as a full
             Hessian of hundreds of inputs, and more than one of a handful.
+        budget: About how many gradients ``merge="auto"`` may cost, at least 1; None:
+            500, in which the rows of most large tapes can be formed.
         scales: Declared scales of the inputs, positive, in their shape (or structure)
             and units. They stand in where a block's parent values carry no scale (a product with a
             vanishing factor). None: all 1.
@@ -76,7 +83,7 @@ def cover_hessian(
     Raises:
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
-        OptionError: For a merge, scales or ratio that cannot be used.
+        OptionError: For a merge, budget, scales or ratio that cannot be used.
         ShapeError: If there is more than one output, or ``scales`` has another shape.
         InputTypeError: If the arguments are no tape and output, or function and point.
         CoverError: If a check fails, which is a bug.
@@ -84,12 +91,15 @@ def cover_hessian(
     Guarantee:
         Covers to rounding. Under ``x -> D x`` with powers of two, ``h`` changes by
         exactly those powers, bit for bit, where no block asks for declared scales (see
-        :func:`guards_any_block`), and otherwise if ``scales`` change along.
+        :func:`guards_any_block`), and otherwise if ``scales`` change along. Auto may
+        cover the Hessian as it is computed, with the rounding errors of its entries.
 
     Cost:
         Sum: one joint reverse sweep, O(nodes). Quadrature: O(nodes) while every
         intermediate result depends on few inputs, and one sweep more for each of those
-        that do not.
+        that do not. Auto: about ``budget`` gradients at most, a try that was given up
+        included, as predicted from the sizes of the tape's parts (the result's
+        ``cost``); the clock may say half or twice as much.
 
     Source:
         The chain rule in outer-product form: ``H`` is the sum over nodes of adjoint
@@ -100,15 +110,19 @@ def cover_hessian(
         >>> dc.cover_hessian(lambda x: 8 * x[0] ** 2 + x[1] ** 2 / 2, [1.0, 1.0]).h
         array([4., 1.])
     """
-    if merge not in {"sum", "quadrature"}:
+    if merge not in {"auto", "sum", "quadrature"}:
         msg = (
-            f"merge is {merge!r}; it must be 'sum' or 'quadrature' (cover_hybrid, with a "
-            "number of groups, lies between them)."
+            f"merge is {merge!r}; it must be 'auto', 'sum' or 'quadrature' "
+            "(cover_hybrid, with a number of groups, lies between the last two)."
         )
         raise OptionError(msg)
+    gradients = _budget(merge, budget)
     t, o, program, state = _begin(
         tape, out, scales, ratio, check, "cover_hessian", recording
     )
+    if merge == "auto":
+        chosen, adj, h, cost = best_within(t, o, program, state, gradients)
+        return _result(t, o, adj, h, state, chosen, cost)
     if merge == "sum":
         adj, g = cover_pass(program, t, o, 1.0, state)
         return _result(t, o, adj, g[: t.ninputs], state, "sum")
@@ -179,6 +193,15 @@ def cover_hybrid(
     return _result(t, o, adj, h, state, "hybrid")
 
 
+def _budget(merge: str, budget: Any) -> int:
+    if budget is None:
+        return BUDGET
+    if merge != "auto":
+        msg = f"budget serves merge='auto'; merge is {merge!r}."
+        raise OptionError(msg)
+    return group_count(budget, "budget")
+
+
 def _begin(
     tape: Any,
     out: Any,
@@ -197,20 +220,27 @@ def _begin(
 
 
 def _result(
-    t: Tape, o: int, adj: Array, h: Array, state: CoverState, merge: str
+    t: Tape,
+    o: int,
+    adj: Array,
+    h: Array,
+    state: CoverState,
+    merge: str,
+    cost: float | None = None,
 ) -> HessianCover:
     grad = shaped(t, finite(t, o, adj[: t.ninputs], "the gradient"))
     h = shaped(t, finite(t, o, h, "the cover"))
     block = t.block_of(o)
     value = block.values[o - block.start]
     kinks = kinks_below(t, o)
-    return HessianCover(value, grad, h, merge, state.source.built, kinks)
+    return HessianCover(value, grad, h, merge, state.source.built, kinks, cost)
 
 
 def _quadrature(t: Tape, o: int, program: Program, state: CoverState) -> HessianCover:
     adj = adjoints(program, t, 1.0, o)
     rho = slot_weights(program, t, adj, state)
     h = quadrature_rows(program, t, rho, o)
+    assert h is not None  # there was no limit
     if state.check:
         _check_gradient(t, o, program, adj[: t.ninputs])
     return _result(t, o, adj, h, state, "quadrature")

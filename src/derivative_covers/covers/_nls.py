@@ -8,8 +8,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import as_element
-from ..errors import OptionError, ShapeError
 from ..local import split_ratio
 from ..sweeps import (
     CoverState,
@@ -26,7 +24,13 @@ from ..sweeps import (
     slot_weights,
 )
 from ..tape import Kink, Tape
-from ._arguments import RecordingOptions, declared, group_count, resolve
+from ._arguments import (
+    RecordingOptions,
+    declared,
+    group_count,
+    output_weights,
+    resolve,
+)
 from ._first_order import finite
 from ._results import kinks_note, shown
 from ._structure import shaped, vector
@@ -198,7 +202,9 @@ def cover_nls(
     out = np.ravel(ids)
     r = t.values_at(out)
     state = cover_state(program, t, w, threshold, check)
-    adj, h_curv = _curvature(program, t, out, weight * r, state, groups)
+    with np.errstate(all="ignore"):
+        seeds = weight * r
+    adj, h_curv = _curvature(program, t, out, seeds, state, groups)
     h_gn = _gauss_newton(program, t, out, np.sqrt(weight), groups)
     with np.errstate(all="ignore"):
         h = np.hypot(h_gn, h_curv)
@@ -211,14 +217,8 @@ def cover_nls(
 
 def _weights(tape: Tape, ids: Array, weights: Any) -> Array:
     """One weight an output, flat."""
-    given = np.asarray(as_element(1.0 if weights is None else weights, tape.dtype))
-    if not (np.isfinite(given).all() and (given >= 0).all()):
-        msg = "weights must be finite and nonnegative, one for all or each output."
-        raise OptionError(msg)
-    if given.ndim and given.shape != ids.shape:
-        msg = f"weights have shape {given.shape}; the outputs have shape {ids.shape}."
-        raise ShapeError(msg)
-    return np.broadcast_to(given, ids.shape).ravel()
+    given = 1.0 if weights is None else weights
+    return output_weights(tape, ids, given, "weights").ravel()
 
 
 def _gram(program: Program, tape: Tape, out: Array, root: Array) -> Array:
@@ -258,6 +258,8 @@ def _curvature(
     adj = adjoints(program, tape, seeds, out)
     rho = slot_weights(program, tape, adj, state)
     last = int(out.max())
-    if groups is None:
-        return adj, quadrature_rows(program, tape, rho, last)
+    if groups is None or groups >= sum(step.natoms() for step in program.steps):
+        h = quadrature_rows(program, tape, rho, last)
+        assert h is not None  # there was no limit
+        return adj, h
     return adj, hybrid_channels(program, tape, rho, last, groups)

@@ -30,11 +30,14 @@ class HessianCover:
         h: Nonnegative, of the shape (or structure) of the inputs, with
             ``|H_ij| <= h_i h_j``; in units of the square root of the output's over
             those of the input.
-        merge: How the atoms were merged: ``"sum"``, ``"hybrid"`` or ``"quadrature"``.
+        merge: How the atoms were merged: ``"sum"``, ``"hybrid"`` or ``"quadrature"``; or
+            ``"hessian"`` where the exact Hessian was covered.
         asked: Whether some block had to read the declared scales, so that covariance
             under a change of units needs ``scales`` to change along.
         kinks: Where the value's branch was taken at a kink or tie; always empty unless
             the program was recorded with ``kinks="branch"``.
+        cost: Where ``merge="auto"`` chose, what the cover cost in gradients of the same
+            tape, as predicted from the sizes of its parts; None otherwise.
 
     Example:
         >>> import numpy as np, derivative_covers as dc
@@ -49,12 +52,14 @@ class HessianCover:
     merge: str
     asked: bool
     kinks: tuple[Kink, ...] = ()
+    cost: float | None = None
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return vector(self.h, dtype, copy)
 
     def __repr__(self) -> str:
-        note = ", declared scales were read" if self.asked else ""
+        note = "" if self.cost is None else f", about {self.cost:.3g} gradients"
+        note += ", declared scales were read" if self.asked else ""
         return (
             f"HessianCover(value={float(self.value):.6g}, h={shown(self.h)}, "
             f"gradient={shown(self.gradient)}, merge={self.merge!r}{note}"

@@ -18,6 +18,7 @@ from ..sweeps import (
 from ..tape import Tape
 from ._arguments import RecordingOptions, inputs_like, resolve, scalar_output
 from ._first_order import finite
+from ._sparse import as_csr, sparse_hessian
 from ._structure import blocks, shaped
 
 __all__ = ["hessian", "hessian_bound", "hvp"]
@@ -69,22 +70,29 @@ def hvp(tape: Any, out: Any, v: Any, **recording: Unpack[RecordingOptions]) -> A
     return shaped(t, finite(t, o, found[: t.ninputs], "the Hessian product"))
 
 
-def hessian(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
-    """Hessian of a scalar output: one Hessian product an input.
+def hessian(
+    tape: Any, out: Any, *, sparse: bool = False, **recording: Unpack[RecordingOptions]
+) -> Any:
+    """Hessian of a scalar output: one Hessian product an input, or from sparse rows.
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
+        sparse: Form only the entries of :func:`hessian_sparsity`, from the intermediate
+            gradients where these are sparse.
         **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
             :func:`tape_function`, where a function is given.
 
     Returns:
         Array of shape ``x0.shape + x0.shape``, symmetric; for inputs in a dictionary or
         tuple a nest of nests of blocks, so that ``H["a"]["b"]`` holds the derivatives
-        with respect to ``a`` and ``b``.
+        with respect to ``a`` and ``b``. Sparse: a ``scipy.sparse.csr_array`` of shape
+        (n, n) over the inputs in one flat vector.
 
     Raises:
         UnsupportedOperationError: If a node has no exact second partials.
+        MissingPackageError: If ``sparse`` and SciPy is not installed.
+        OptionError: If ``sparse`` and more than some ten million entries may be nonzero.
         ShapeError: If there is more than one output.
         DomainError: If the output depends on a node outside of its domain.
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
@@ -93,7 +101,8 @@ def hessian(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
         Exact up to rounding.
 
     Cost:
-        O(nodes) time for each input; the sum cover costs one sweep in all.
+        O(nodes) time for each input; the sum cover costs one sweep in all. Sparse: as
+        :func:`hessian_sparsity`.
 
     Source:
         Griewank and Walther, Evaluating Derivatives (2008), section 5.2.
@@ -108,6 +117,9 @@ def hessian(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
     o = scalar_output(outs, "hessian")
     program = check_outputs(t, o)
     refuse_inexact(program, o)
+    if sparse:
+        entries = sparse_hessian(t, o, program)
+        return as_csr(t, entries, finite(t, o, entries.value, "the Hessian"))
     vbar = adjoints(program, t, 1.0, o)
     n = t.ninputs
     found = np.empty((n, n), dtype=t.dtype)

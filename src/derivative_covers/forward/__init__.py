@@ -6,7 +6,7 @@ from ._channels import DenseStorage, ForwardChannels, SparseStorage, Storage
 from ._context import ForwardContext
 from ._cover import ForwardCover, forward_cover
 from ._fvar import FVar
-from ._scale import ForwardScale, forward_scale
+from ._scale import ForwardScale, forward_channels, forward_scale
 
 __all__ = [
     "DenseStorage",
@@ -17,6 +17,7 @@ __all__ = [
     "ForwardScale",
     "SparseStorage",
     "Storage",
+    "forward_channels",
     "forward_cover",
     "forward_scale",
 ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,26 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..elements import as_element, magtype
-from ..errors import (
-    ConstantProgramError,
-    DomainError,
-    InputTypeError,
-    OptionError,
-    RecursionDepthError,
-    ShapeError,
-)
+from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ..local import split_ratio
-from ..tape._record import check_call
-from ..tape._structure import Leaf, Structure, map_leaves, plan
-from ._array import array
-from ._channels import DenseStorage, SparseStorage, Storage
+from ..tape import record
+from ..tape._structure import Structure, map_leaves, plan
+from ._channels import DenseStorage, ForwardChannels, SparseStorage
 from ._context import ForwardContext
-from ._fvar import FVar
+from ._entries import by_entries
+from ._stores import DenseStore, SparseStore
+from ._tape import ForwardTape
 
 __all__ = ["ForwardCover", "forward_cover"]
 
 Array = NDArray[Any]
-_STORAGES: dict[str, type[Storage]] = {"dense": DenseStorage, "sparse": SparseStorage}
+_STORAGES: dict[str, tuple[Any, Any]] = {
+    "dense": (DenseStorage, DenseStore),
+    "sparse": (SparseStorage, SparseStore),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +84,17 @@ def forward_cover(
     ratio: float | None = None,
     storage: str = "dense",
     check: bool = True,
+    entries: bool = False,
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> ForwardCover:
     """Cover the second derivatives of a program without a tape.
 
     Args:
-        f: Function of one argument, which gets an object array of forward variables in
-            the shape of ``x`` (one variable where ``x`` is a number) and returns a
-            variable, or an array or (nested) list of variables and numbers. NumPy's
-            functions work on it as they do on object arrays, so that it fills arrays of
-            dtype object (`np.zeros(3, dtype=object)`) or lists; neither
-            :func:`with_numpy` nor `derivative_covers.numpy` serves this backend.
+        f: Function that gets arrays of variables (a scalar where ``x`` holds numbers)
+            and returns a variable, or an array or (nested) list of variables and
+            numbers. All that :func:`tape_function` records works here, and
+            :func:`with_numpy` and `derivative_covers.numpy` serve it as well.
         x: Point of evaluation: real numbers of any shape, or a dictionary, or a tuple
             of arguments, as in :func:`tape_function`. float32 stays float32.
         scales: Declared scales of the inputs, positive, in their shape (or structure);
@@ -108,6 +103,9 @@ def forward_cover(
         storage: ``"dense"`` holds n entries a variable; ``"sparse"`` those of the inputs
             that it depends on, which pays where these are few.
         check: Verify every local cover.
+        entries: Give the program an object array of :class:`~.extend.FVar` instead, each
+            with its channels in hand; about 0.1 milliseconds an operation and entry,
+            and NumPy's functions work as they do on object arrays.
         args: Further positional arguments that are not differentiated.
         kwargs: Further keyword arguments that are not differentiated.
 
@@ -117,6 +115,7 @@ def forward_cover(
     Raises:
         ConstantProgramError: If no output depends on the inputs.
         InputTypeError: For a function, point or result of a type that cannot be used.
+        TapeError: If variables of another propagation or tape take part.
         ShapeError: For an empty point or result, or scales of another shape.
         OptionError: For scales, a ratio or a storage that cannot be used.
         DomainError: If an output depends on an elemental outside of its domain, or a
@@ -129,10 +128,10 @@ def forward_cover(
         cancel. Second derivatives below about 1e-300 are covered, but not tightly.
 
     Cost:
-        O(n) memory for each variable that is alive at one time, and O(n) time for each
-        scalar operation (with sparse storage: the inputs that it depends on), about 100
-        microseconds at least; an array operation costs one of these an entry. A tape
-        takes memory for each operation instead, and is faster where that fits.
+        O(n) memory for each value that a variable of the program still stands for, in
+        sparse storage the inputs that it depends on, and time likewise for each
+        operation and entry. At most about 20 thousand operations and entries (and the
+        last array operation) wait at a time; what was propagated leaves nothing behind.
 
     Source:
         The recursion ``q_k = sum_i |d_i| q_i + sum_atoms u u``, ``u = sum_i rho_i |g_i|``
@@ -151,41 +150,25 @@ def forward_cover(
         msg = f"storage is {storage!r}; it must be 'dense' or 'sparse'."
         raise OptionError(msg)
     structure, x0 = plan(x)
-    named = dict(kwargs or {})
-    if structure is not None and structure.is_arguments:
-        check_call(f, structure, args, named)
     weights = _weights(scales, x0, structure)
     threshold = split_ratio(ratio, x0.dtype)
-    context = ForwardContext(
-        x0.dtype, x0.size, _STORAGES[storage], threshold, check=check
-    )
-    variables = context.inputs(x0.ravel(), weights)
-    try:
-        with np.errstate(all="ignore"):
-            result = f(*_arguments(variables, x0, structure), *args, **named)
-    except RecursionError as error:
-        msg = (
-            "the program called itself deeper than Python's limit of "
-            f"{sys.getrecursionlimit()} calls. Write the recursion as a loop, or raise "
-            "sys.setrecursionlimit."
+    kind, store = _STORAGES[storage]
+    named = dict(kwargs or {})
+    if entries:
+        context = ForwardContext(x0.dtype, x0.size, kind, threshold, check=check)
+        value, channels = by_entries(
+            f, x0, structure, weights, context, tuple(args), named
         )
-        raise RecursionDepthError(msg) from error
-    return _collect(context, _outputs(context, result), x0, structure)
+        return _result(value, channels, x0, structure, context.asked)
 
+    def make(values: Array) -> ForwardTape:
+        held = store(values.size, values.dtype)
+        return ForwardTape(values, weights, held, threshold, check=check)
 
-def _arguments(
-    variables: list[FVar], x0: Array, structure: Structure | None
-) -> tuple[Any, ...]:
-    """The variables as the program takes them."""
-    if structure is None:
-        return (array(variables, x0.shape) if x0.ndim else variables[0],)
-
-    def part(leaf: Leaf) -> Any:
-        entries = variables[leaf.slice]
-        return array(entries, leaf.shape) if leaf.shape else entries[0]
-
-    x = structure.build(part)
-    return tuple(x) if structure.is_arguments else (x,)
+    tape, out = record(f, x0 if structure is None else x, tuple(args), named, make=make)
+    assert isinstance(tape, ForwardTape)
+    value, rows = tape.result(np.asarray(out))
+    return _result(value.reshape(np.shape(out)), rows, x0, structure, tape.asked)
 
 
 def _weights(scales: Any, x0: Array, structure: Structure | None) -> Array:
@@ -204,67 +187,21 @@ def _weights(scales: Any, x0: Array, structure: Structure | None) -> Array:
     return w.ravel()
 
 
-def _outputs(context: ForwardContext, result: Any) -> Array:
-    """The outputs as an object array of variables of this propagation and constants."""
-    if isinstance(result, FVar):
-        outs = np.empty((), dtype=object)
-        outs[()] = result
-    else:
-        try:
-            outs = np.asarray(result)
-        except ValueError as error:
-            msg = f"the program's result is no array of outputs ({error})."
-            raise InputTypeError(msg) from None
-    if outs.size == 0:
-        msg = "the program returned an empty array; at least one output is needed."
-        raise ShapeError(msg)
-    if outs.dtype.kind not in "fiubO":
-        msg = f"the program returned {result!r:.80}; forward variables are needed."
-        raise InputTypeError(msg)
-    live = False
-    for y in outs.flat:
-        if isinstance(y, FVar):
-            live = live or not y.is_constant
-            if not y.is_constant and y.context is not context:
-                msg = (
-                    "the program returned a variable of another propagation; return a "
-                    "result computed from its own argument."
-                )
-                raise InputTypeError(msg)
-        elif not isinstance(y, (bool, int, float, np.number, np.bool_)):
-            msg = (
-                f"the program returned {y!r:.80} of type {type(y).__name__}; it must "
-                "return a forward variable, or an array or a list of them."
-            )
-            raise InputTypeError(msg)
-    if not live:
-        msg = (
-            "on the branch taken at this point, the program's result does not depend on "
-            "its argument, or its dependence was lost through a plain number; every "
-            "derivative would be zero. Compute it from the argument with NumPy's functions."
-        )
-        raise ConstantProgramError(msg)
-    return outs
-
-
-def _collect(
-    context: ForwardContext, outs: Array, x0: Array, structure: Structure | None
+def _result(
+    value: Array,
+    channels: Sequence[ForwardChannels | None],
+    x0: Array,
+    structure: Structure | None,
+    asked: bool,
 ) -> ForwardCover:
-    shape = (outs.size, context.n)
-    value = np.empty(outs.size, dtype=x0.dtype)
-    gradient = np.zeros(shape, dtype=x0.dtype)
-    h = np.zeros(shape, dtype=magtype(x0.dtype))
-    with np.errstate(all="ignore"):
-        for k, y in enumerate(outs.flat):
-            value[k] = y.v if isinstance(y, FVar) else y
-            if not isinstance(y, FVar) or y.channels is None:
-                continue
-            if y.fault is not None:
-                raise y.fault
-            gradient[k] = y.channels.gradient.dense(context.n)
-            h[k] = np.sqrt(y.channels.square.dense(context.n))
-    found = {"value": value, "gradient": gradient, "cover": h}
-    for what, a in found.items():
+    n = x0.size
+    gradient = np.zeros((value.size, n), dtype=x0.dtype)
+    h = np.zeros((value.size, n), dtype=magtype(x0.dtype))
+    for k, found in enumerate(channels):
+        if found is not None:
+            gradient[k] = found.gradient.dense(n)
+            h[k] = np.sqrt(found.square.dense(n))
+    for what, a in (("value", value), ("gradient", gradient), ("cover", h)):
         if not np.isfinite(a).all():
             msg = (
                 f"the {what} is not finite: a value or a product of partials overflows "
@@ -272,10 +209,10 @@ def _collect(
                 "or the result."
             )
             raise DomainError(msg)
-    v: Any = value.reshape(outs.shape) if outs.ndim else value[0]
+    v: Any = value if value.ndim else value[()]
     if structure is not None:
-        lead = (*outs.shape, context.n)
+        lead = (*value.shape, n)
         g, root = (structure.split(a.reshape(lead)) for a in (gradient, h))
-        return ForwardCover(v, g, root, context.asked)
-    full = outs.shape + x0.shape
-    return ForwardCover(v, gradient.reshape(full), h.reshape(full), context.asked)
+        return ForwardCover(v, g, root, asked)
+    full = value.shape + x0.shape
+    return ForwardCover(v, gradient.reshape(full), h.reshape(full), asked)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..elements import magnitude
 from ..errors import InputTypeError
 from ..local import ScaleReference, SplitScale
+from ..tape import TVar
+from ._channels import ForwardChannels
 
 if TYPE_CHECKING:
     from ._context import ForwardContext
-    from ._fvar import FVar
 
-__all__ = ["ForwardScale", "forward_scale"]
+__all__ = ["ForwardScale", "forward_channels", "forward_scale"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,14 +52,14 @@ class ForwardScale(ScaleReference):
         return self.is_dead
 
 
-def forward_scale(x: FVar) -> SplitScale:
+def forward_scale(x: Any) -> SplitScale:
     """Both scale references of a forward variable, as its blocks read them.
 
     The forward counterpart of :func:`split_scales`; nothing is deferred, since a
     variable carries its declared scale along.
 
     Args:
-        x: A variable that is not constant.
+        x: A variable of a forward propagation that is not constant: a scalar.
 
     Returns:
         The magnitude of its value, and its :class:`ForwardScale`.
@@ -67,7 +68,8 @@ def forward_scale(x: FVar) -> SplitScale:
         InputTypeError: If ``x`` is no such variable.
 
     Cost:
-        O(1).
+        O(1) for a :class:`FVar`; for an entry of a recorded array, the operations that
+        wait are propagated first.
 
     Example:
         >>> from derivative_covers import forward_cover
@@ -80,10 +82,52 @@ def forward_scale(x: FVar) -> SplitScale:
         6.0 5.0
     """
     scale = getattr(x, "scale", None)
-    if not isinstance(scale, ForwardScale):
-        msg = (
-            f"forward_scale got {x!r:.60}; a variable of a forward propagation that is "
-            "not constant is needed."
-        )
-        raise InputTypeError(msg)
-    return SplitScale(magnitude(x.v), scale)
+    if isinstance(scale, ForwardScale):
+        return SplitScale(magnitude(x.v), scale)
+    tape: Any = x.tape if isinstance(x, TVar) else None
+    if not hasattr(tape, "scale_of"):
+        _refuse("forward_scale", x)
+    found: SplitScale = tape.scale_of(x.i)
+    return found
+
+
+def forward_channels(x: Any) -> ForwardChannels:
+    """Intermediate gradient and squared cover of a forward variable.
+
+    Args:
+        x: A variable of a forward propagation that is not constant: a scalar.
+
+    Returns:
+        Its :class:`ForwardChannels`, in the storage of the propagation.
+
+    Raises:
+        InputTypeError: If ``x`` is no such variable.
+
+    Cost:
+        As :func:`forward_scale`, and O(n) for an entry of a recorded array.
+
+    Example:
+        >>> from derivative_covers import forward_cover
+        >>> from derivative_covers.extend import forward_channels
+        >>> def f(x):
+        ...     print(forward_channels(x[0] * x[1]).square.dense(2))
+        ...     return x[0]
+        >>> cover = forward_cover(f, [2.0, -8.0])
+        [4.   0.25]
+    """
+    found = getattr(x, "channels", None)
+    if isinstance(found, ForwardChannels):
+        return found
+    tape: Any = x.tape if isinstance(x, TVar) else None
+    if not hasattr(tape, "channels_of"):
+        _refuse("forward_channels", x)
+    rows: ForwardChannels = tape.channels_of(x.i)
+    return rows
+
+
+def _refuse(name: str, x: Any) -> NoReturn:
+    msg = (
+        f"{name} got {x!r:.60}; a scalar variable of a forward propagation that is not "
+        "constant is needed, such as an entry x[0] of the program's argument."
+    )
+    raise InputTypeError(msg)
