@@ -1,8 +1,9 @@
-"""Shared set-up: the hypothesis profiles."""
+"""Shared set-up: the hypothesis profiles, and tests that need optional packages."""
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 from hypothesis import HealthCheck, settings
 
@@ -24,3 +25,15 @@ settings.register_profile(
     suppress_health_check=SLOW_CHECKS,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_collection_modifyitems(config, items):
+    """Deselect what needs a package that is not there: ``optional("torch")``."""
+    lacking = [item for item in items if not all(map(find_spec, _needed(item)))]
+    if lacking:
+        config.hook.pytest_deselected(items=lacking)
+        items[:] = [item for item in items if item not in lacking]
+
+
+def _needed(item):
+    return [name for mark in item.iter_markers("optional") for name in mark.args]

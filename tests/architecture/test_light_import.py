@@ -26,6 +26,17 @@ def test_extend_is_light() -> None:
     assert loaded_after("import derivative_covers.extend").isdisjoint(HEAVY)
 
 
+def test_checkpoint_is_light_and_imported_on_first_use() -> None:
+    statement = (
+        "import sys\n"
+        "import derivative_covers as dc\n"
+        "assert 'derivative_covers.checkpoint' not in sys.modules\n"
+        "assert 'checkpoint' in dir(dc)\n"
+        "dc.checkpoint.Revolve(slots=3).plan(20)"
+    )
+    assert loaded_after(statement).isdisjoint(HEAVY)
+
+
 def test_recording_needs_no_compiler() -> None:
     statement = (
         "import derivative_covers as dc\n"

@@ -7,7 +7,12 @@ import inspect
 
 import pytest
 
-MODULES = ("derivative_covers", "derivative_covers.extend")
+MODULES = (
+    "derivative_covers",
+    "derivative_covers.checkpoint",
+    "derivative_covers.extend",
+    "derivative_covers.testing",
+)
 NAMES = [
     (module, name)
     for module in MODULES

@@ -88,8 +88,48 @@ def test_it_takes_part_in_every_sweep():
         dc.cover_hybrid(tape, out, ngroups=3),
         dc.forward_cover(mine, X),
         dc.forward_cover(mine, X, storage="sparse"),
+        dc.forward_cover(mine, X, entries=True),
+        dc.cover_hessian(tape, out, merge="auto", budget=10_000),
     ):
         assert dc.iscover(cover.h, H, rtol=1e-12)
+    np.testing.assert_allclose(
+        dc.hessian(tape, out, sparse=True).toarray(), H, rtol=1e-12, atol=1e-15
+    )
+
+
+def test_it_takes_part_in_least_squares_jacobians_and_calls():
+    def residuals(f):
+        return lambda x: np.stack([f(x), x[0] * x[2], f(x[::-1])])
+
+    J = dc.jacobian(residuals(plain), X)
+    r = residuals(plain)(X)
+    second = [dc.hessian(lambda x, k=k: residuals(plain)(x)[k], X) for k in range(3)]
+    C = np.tensordot(r, second, 1)
+    for ngroups in (1, 2, None):
+        cover = dc.cover_nls(residuals(mine), X, ngroups=ngroups)
+        assert dc.iscover(cover.h_gn, J.T @ J)
+        assert dc.iscover(cover.h_curv, C)
+        a, b = dc.cover_jacobian(residuals(mine), X, ngroups=ngroups or 3)
+        assert (np.outer(a, b) >= np.abs(J) * (1 - 1e-12)).all()
+    np.testing.assert_allclose(
+        dc.gramcover(residuals(mine), X) ** 2 >= np.diag(J.T @ J), True
+    )
+
+    def outer(f):
+        return lambda x: np.sum(dc.submap(residuals(f), x) ** 2)
+
+    H = dc.hessian(lambda x: np.sum(residuals(plain)(x) ** 2), X)
+    assert dc.iscover(dc.cover_hessian(outer(mine), X), H)
+    assert dc.iscover(dc.forward_cover(outer(mine), X), H)
+    y, J, S = dc.declare_submap(residuals(mine), X)
+    composed = dc.compose_hessian_cover(
+        np.full(3, np.sqrt(2.0)),
+        2 * np.abs(y),
+        *dc.cover_jacobian(residuals(mine), X),
+        S,
+    )
+    assert dc.iscover(composed.h_sum, H)
+    assert dc.iscover(composed.h_quad, H)
 
 
 def test_atoms_make_quadrature_tighter():

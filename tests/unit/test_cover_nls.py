@@ -13,6 +13,7 @@ from hypothesis import given
 
 import derivative_covers as dc
 from derivative_covers import errors
+from derivative_covers.sweeps import _rows
 from examples import nist
 from tests.laws._random_programs import programs
 
@@ -144,6 +145,25 @@ def test_banded_residuals_need_few_groups():
     few = dc.cover_nls(tape, outs, ngroups=4)
     best = dc.cover_nls(tape, outs, ngroups=None)
     np.testing.assert_allclose(few.h, best.h, rtol=1e-12)
+
+
+def test_fewer_inputs_than_residuals_take_forward_columns(monkeypatch):
+    n, m = 60, 300  # more inputs than a sparse row holds, and every row is dense
+    A = np.random.default_rng(0).normal(size=(m, n)) / n
+    tape, outs = dc.tape_function(lambda x: np.tanh(A @ x) - 0.1, np.ones(n))
+    counted = {"adjoints": 0, "tangents": 0}
+    for name in counted:
+        inner = getattr(_rows, name)
+
+        def count(*args, name=name, inner=inner, **more):
+            counted[name] += 1
+            return inner(*args, **more)
+
+        monkeypatch.setattr(_rows, name, count)
+    cover = dc.cover_nls(tape, outs, ngroups=None)
+    assert counted == {"adjoints": 0, "tangents": 2 * n}  # for each of the two terms
+    J = dc.jacobian(tape, outs)
+    np.testing.assert_allclose(cover.h_gn, np.sqrt((J**2).sum(axis=0)), rtol=1e-12)
 
 
 def test_residuals_that_are_zero_constant_repeated_or_scalar():

@@ -229,8 +229,13 @@ def test_declared_calls_on_forward_variables_and_constants():
     np.testing.assert_array_equal(one.gradient, [0.6, 0.0, 0.0])
     with pytest.raises(ShapeError, match="J has shape"):
         dc.forward_cover(lambda x: dc.submapnode([x[0]], [1.0], [[1.0, 2.0]])[0], X)
-    with pytest.raises(InputTypeError, match="variables and real numbers"):
-        dc.forward_cover(lambda x: dc.submapnode([x[0], "a"], [1.0], [[1, 2]])[0], X)
+    for entries in (False, True):
+        with pytest.raises(InputTypeError, match="real numbers"):
+            dc.forward_cover(
+                lambda x: dc.submapnode([x[0], "a"], [1.0], [[1, 2]])[0],
+                X,
+                entries=entries,
+            )
 
 
 def test_a_submap_takes_variables_of_one_backend_only():

