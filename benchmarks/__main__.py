@@ -8,14 +8,21 @@ import time
 from pathlib import Path
 
 from . import (
+    auto,
+    checkpointing,
     constants,
     dense,
     dense_hessian,
+    forward,
     hybrid,
+    jacobian,
+    nls,
     quadrature,
     rewriting,
     scalars,
+    schedules,
     startup,
+    steppers,
     sweeps,
     tightness,
     vectorised,
@@ -35,6 +42,13 @@ ITEMS = {
         quadrature,
         dense,
         hybrid,
+        auto,
+        jacobian,
+        nls,
+        forward,
+        schedules,
+        checkpointing,
+        steppers,
         startup,
     )
 }

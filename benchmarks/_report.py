@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-PACKAGES = ("derivative-covers", "numpy", "numba", "autograd", "casadi", "jax")
+PACKAGES = (
+    "derivative-covers",
+    "numpy",
+    "numba",
+    "autograd",
+    "casadi",
+    "jax",
+    "checkpoint-schedules",
+)
 
 
 @dataclass(frozen=True)
