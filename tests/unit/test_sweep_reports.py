@@ -230,3 +230,9 @@ def test_nothing_is_kept_for_every_step() -> None:
     least = min(peak(200) for _ in range(3))
     # A float a step would be more than the second.
     assert min(peak(5000) for _ in range(2)) < least + 4800 * 8 * 0.7
+
+
+def test_a_result_prints_in_short() -> None:
+    chain = Chain([Chain.uniform(3, lambda x, k: 2 * x), lambda x, k: np.sum(x)])
+    found = reverse_sweep(chain, np.ones(100), schedule=StoreAll())
+    assert repr(found).startswith("SweepResult(value=800, cotangent=[8. 8. 8. ... ")

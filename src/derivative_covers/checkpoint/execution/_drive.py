@@ -61,7 +61,7 @@ def check_options(verify: object, progress: object, on_event: Any) -> Options:
         msg = f"progress is {progress!r:.80}; it must be True or False."
         raise OptionError(msg)
     if on_event is not None and not callable(on_event):
-        msg = f"on_event is a {type(on_event).__name__}; a function of an Event is needed."
+        msg = f"on_event is {on_event!r:.80}; a function of an Event is needed."
         raise InputTypeError(msg)
     ear = None if on_event is None else _outside(on_event)
     return Options(verify is not None, progress, ear)

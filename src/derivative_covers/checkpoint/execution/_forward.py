@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from ..states._nests import mapped
-from ..states._states import canonical, copy, finite, present, protect, unprotect
+from ..states._states import (
+    canonical,
+    copy,
+    finite,
+    present,
+    protect,
+    rewrapped,
+    unprotect,
+)
 from ..steps._blame import blame, not_finite
 from ..steps._chain import Chain, Run
 from ..steps._transition import FromVjp, Taped, Transition
@@ -95,16 +103,20 @@ class Forward:
         transition, first, end = self._at
         if not first <= k < end:
             self._at = transition, first, end = self.chain.run_of(k)
+        checked = type(transition) in _CHECKED
+        # Others' pullbacks may hold x, and a later step may fill its memory anew.
+        x = present(state if checked else copy(state))
+        params = rewrapped(self.params)
         locked = protect(state)
         try:
             if self._watching:
-                y, pullback = transition.record(present(state), self.params, k)
+                y, pullback = transition.record(x, params, k)
             else:
                 with np.errstate(all="ignore"):
-                    y, pullback = transition.record(present(state), self.params, k)
+                    y, pullback = transition.record(x, params, k)
         finally:
             unprotect(locked)
-        if type(transition) not in _CHECKED:
+        if not checked:
             y = canonical(y, "the output", k)
             if not finite(y):
                 raise not_finite(y, "its output")
@@ -116,9 +128,11 @@ class Forward:
         """The inner loop; between two steps a state is kept as steps receive it."""
         forward, params, flagged = transition.forward, self.params, self._flagged
         x = present(x)
-        k, locked = first, None
+        k, locked, nest = first, None, isinstance(params, (dict, list, tuple))
         try:
             for k in range(first, stop):
+                if nest:
+                    params = rewrapped(self.params)
                 kind = type(x)
                 if kind is _Array:  # what _guarded does, without a call
                     flags = x.flags
@@ -164,7 +178,7 @@ class Forward:
             return
         if not isinstance(transition, FromVjp):
             self.rechecked += 1
-            _guarded(transition.record, x, self.params, k)
+            _guarded(transition.record, x, rewrapped(self.params), k)
             self._flagged.clear()
         if not finite(y := canonical(y, "the output", k)):
             raise not_finite(y, "its output")
@@ -176,7 +190,7 @@ def _guarded(forward: Any, x: Any, params: Any, k: int) -> Any:
     locked: list[Any] = []
     try:
         _lock(x, locked)
-        return forward(x, params, k)
+        return forward(rewrapped(x), params, k)
     finally:
         for flags in locked:
             flags.writeable = True

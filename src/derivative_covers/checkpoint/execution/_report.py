@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...covers import shown
 from ...errors import ScheduleError
 from ..plans._cost import PlanCost
 
@@ -161,6 +164,19 @@ class SweepResult:
     cotangent: Any
     params_cotangent: Any
     report: SweepReport
+
+    def __repr__(self) -> str:
+        """Value and cotangents in short."""
+        params = ""
+        if self.params_cotangent is not None:
+            params = f", params_cotangent={shown(self.params_cotangent)}"
+        number = self.value
+        if isinstance(number, np.generic):
+            number = f"{number.item():.6g}"
+        return (
+            f"SweepResult(value={shown(number)}, cotangent={shown(self.cotangent)}"
+            f"{params})"
+        )
 
 
 def nothing_done(cost: PlanCost) -> SweepReport:

@@ -173,10 +173,11 @@ class _Reader:
                 msg = f"{self.called(path)} cannot be read as an array: {error}"
                 raise InputTypeError(msg) from error
             return a.copy()  # somebody else owns the memory of the first
-        remedy = "return an array, a float, or a dict, list or tuple of them"
+        verb = "pass" if self.step is None else "return"
+        remedy = f"{verb} an array, a float, or a dict, list or tuple of them"
         if dataclasses.is_dataclass(x):
             remedy = "use a dictionary (dataclasses.asdict) or a named tuple"
-        if x is None:
+        if x is None and self.step is not None:
             remedy = "the function has to end with a return statement that gives it"
         return self.refuse(path, f"is {_short(x)}", remedy)
 

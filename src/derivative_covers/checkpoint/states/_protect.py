@@ -36,7 +36,9 @@ def unprotect(arrays: Iterable[Any]) -> None:
         a.setflags(write=True)
 
 
-def mutation(error: Exception, step: int) -> StateMutationError | None:
+def mutation(
+    error: Exception, step: int, phase: str = "advance"
+) -> StateMutationError | None:
     """The error to raise for one that says that a step wrote into what it was given.
 
     None for any other error. NumPy, Cython and numba each have words of their own, and
@@ -47,6 +49,13 @@ def mutation(error: Exception, step: int) -> StateMutationError | None:
     ):
         text = str(error)
         if "read-only" in text or "readonly array" in text:
+            if phase == "reverse":
+                msg = (
+                    f"the reverse rule of step {step} wrote into an array that it was "
+                    f"given, or that it gave for a later step ({error}); the sweep still "
+                    "needs it: return new memory at every call."
+                )
+                return StateMutationError(msg)
             msg = (
                 f"step {step} wrote into an array that it was given ({error}); a sweep "
                 "evaluates steps again from saved states, so a step must leave its "

@@ -33,6 +33,7 @@ __all__ = [
     "present",
     "protect",
     "rebuild",
+    "rewrapped",
     "space",
     "unprotect",
     "zeros_like",
@@ -40,6 +41,7 @@ __all__ = [
 
 Array = NDArray[Any]
 _FLOAT64 = np.dtype(np.float64)
+_LEAVES = (np.ndarray, np.float64)
 
 
 def present(state: Any) -> Any:
@@ -51,6 +53,22 @@ def present(state: Any) -> Any:
 
 def _presented(a: Array) -> Any:
     return a if a.ndim else a[()]
+
+
+def rewrapped(x: Any) -> Any:
+    """The leaves of what is presented, in containers that nobody else has.
+
+    A step may put something else into a dict or list that it was given: arrays can be
+    write-protected, containers cannot.
+    """
+    kind = type(x)
+    if kind is dict:
+        return {k: v if type(v) in _LEAVES else rewrapped(v) for k, v in x.items()}
+    if kind is list:
+        return [v if type(v) in _LEAVES else rewrapped(v) for v in x]
+    if isinstance(x, tuple):
+        return tuple.__new__(kind, map(rewrapped, x))
+    return x
 
 
 def leaves(state: Any) -> list[Array]:

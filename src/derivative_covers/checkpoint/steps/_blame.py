@@ -29,7 +29,7 @@ def blame(error: BaseException, step: int, phase: str) -> None:
             error.args = (f"step {step} ({phase}): {error}",)
             return
     elif isinstance(error, Exception):
-        found = mutation(error, step)
+        found = mutation(error, step, phase)
         if found is not None:
             raise found from error
     if isinstance(error, Exception):

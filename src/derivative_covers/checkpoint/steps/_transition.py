@@ -19,6 +19,7 @@ from ..states._states import (
     matched,
     present,
     rebuild,
+    rewrapped,
     space,
 )
 from ._blame import not_finite
@@ -228,11 +229,11 @@ class FromVjp(Transition):
 
     def record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
         """The same state, and the rule at a copy of ``x``."""
-        y = canonical(self.forward(x, params, k), "the output", k)
-        if not finite(y):
-            raise not_finite(y, "its output")
         # A copy: a step may use the memory of a state for a later one.
         at = copy(canonical(x, "the state", k))
+        y = canonical(self.forward(x, rewrapped(params), k), "the output", k)
+        if not finite(y):
+            raise not_finite(y, "its output")
         return y, _Rule(self.vjp, at, params, k)
 
     def __repr__(self) -> str:
@@ -251,7 +252,10 @@ class _Rule:
         vjp, params, k = self.vjp, self.params, self.k
         x = present(self.at)
         try:
-            found = vjp(x, ybar, k) if params is None else vjp(x, params, ybar, k)
+            if params is None:
+                found = vjp(x, ybar, k)
+            else:
+                found = vjp(x, rewrapped(params), ybar, k)
         except TypeError as error:
             _explain_call(error, vjp, "vjp", "x", params, "ybar", "k")
             raise
