@@ -403,3 +403,18 @@ def test_nodes_are_checked():
     ):
         with pytest.raises(kind):
             pushnode(context, 1.0, parents, d, C)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"storage": []}, errors.OptionError, "storage is"),
+        ({"args": 3}, errors.InputTypeError, "args is a int"),
+        ({"kwargs": [1]}, errors.InputTypeError, "kwargs is a list"),
+        ({"kwargs": {1: 2}}, errors.InputTypeError, "kwargs has the key 1"),
+        ({"scales": "ab"}, errors.InputTypeError, "scales holds"),
+    ],
+)
+def test_options_of_a_wrong_type_are_named(options, error, said):
+    with pytest.raises(error, match=said):
+        dc.forward_cover(lambda x: x[0] ** 2, [1.0, 2.0], **options)

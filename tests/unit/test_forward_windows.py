@@ -286,3 +286,67 @@ def test_nothing_is_left_behind(short):
         assert seen[0]() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_variables_of_a_subclass_are_held_on_to(storage, short):
+    class Mine(dc.TVar):
+        pass
+
+    def f(x):
+        product = x[0] * x[1]
+        own = Mine(*noderef(product))
+        del product
+        y = x
+        for _ in range(6):
+            y = np.cos(y) * x
+        return own * own * x[2] + np.sum(y)
+
+    found = dc.forward_cover(f, X, storage=storage)
+    np.testing.assert_allclose(found.gradient, dc.gradient(f, X), rtol=1e-12)
+
+
+def test_a_variable_made_from_an_id_reads_the_value_of_that_node(short):
+    """The blocks of the window do not begin at the first node."""
+
+    def f(x):
+        product = x[0] * x[1]
+        y = x
+        for _ in range(6):
+            y = np.outer(np.cos(y), np.ones(50))[:, 7] * x
+        again = dc.TVar(*noderef(product))
+        assert float(again.v) == float(product.v)
+        first = dc.TVar(noderef(product)[0], 0)
+        assert float(first.v) == X[0]
+        return again * first * np.sum(y)
+
+    found = dc.forward_cover(f, X)
+    np.testing.assert_allclose(found.gradient, dc.gradient(f, X), rtol=1e-12)
+
+
+def test_ids_alone_hold_on_to_nothing(short):
+    def forgotten(x):
+        tape, k = noderef(x[0] * x[1])
+        y = x
+        for _ in range(6):
+            y = np.cos(y) * x
+        return dc.TVar(tape, k) * y[0]
+
+    with pytest.raises(errors.TapeError, match="Keep the variables themselves"):
+        dc.forward_cover(forgotten, X)
+
+    def values(x):
+        y = x
+        for _ in range(6):
+            y = np.cos(y) * x
+        return y[0] * noderef(y[0])[0].vals[5]
+
+    with pytest.raises(errors.TapeError, match="keeps no values"):
+        dc.forward_cover(values, X)
+
+
+@pytest.mark.parametrize("window", [3, 1000])
+def test_the_first_fault_is_the_one_that_is_named(window, monkeypatch):
+    monkeypatch.setattr(_tape, "WINDOW", window)
+    with pytest.raises(errors.DomainError, match=r"^node 3: log\(-1\.0\)"):
+        dc.forward_cover(lambda x: np.log(x[0] - 2) * x[1], [1.0, 2.0])

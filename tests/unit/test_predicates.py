@@ -69,3 +69,16 @@ def test_vector_outputs_are_told_what_to_do():
     for ask in (dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound):
         with pytest.raises(errors.ShapeError, match=r"output ids.*sum"):
             ask(lambda x: x * x, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("ask", [dc.iscover, dc.cover_excess])
+def test_sparse_matrices_are_read_as_they_are(ask):
+    sparse = pytest.importorskip("scipy.sparse")
+    H = np.array([[4.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    for h in ([2.0, 1.0, 1.0], [2.0, 0.9, 1.0]):
+        assert ask(h, sparse.csr_array(H)) == ask(h, H)
+    twice = sparse.coo_array(([3.0, -2.0], ([0, 0], [0, 0])), shape=(1, 1))
+    assert ask([1.0], twice) == ask([1.0], [[1.0]])
+    assert ask([0.0], sparse.csr_array((1, 1))) == ask([0.0], [[0.0]])
+    with pytest.raises(errors.ShapeError, match="2 x 2"):
+        ask([1.0, 2.0], sparse.csr_array(H))

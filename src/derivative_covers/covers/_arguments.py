@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..elements import as_element
 from ..errors import InputTypeError, OptionError, ShapeError
 from ..sweeps import check_outputs, check_tape, kinks_below
-from ..tape import Tape, record
+from ..tape import Tape, check_extras, record
 
 __all__ = [
     "RecordingOptions",
@@ -124,22 +124,7 @@ def check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:
     if numpy is not None and not (isinstance(numpy, str) and numpy == "rewrite"):
         msg = f"numpy is {numpy!r}; it must be None or 'rewrite'."
         raise OptionError(msg)
-    if not isinstance(args, (tuple, list)):
-        msg = (
-            f"args is a {type(args).__name__}; a tuple of the further arguments is "
-            "needed, such as args=(data,)."
-        )
-        raise InputTypeError(msg)
-    if not isinstance(kwargs, (Mapping, type(None))):
-        msg = f"kwargs is a {type(kwargs).__name__}; a dictionary is needed."
-        raise InputTypeError(msg)
-    unnamed = [key for key in kwargs or () if not isinstance(key, str)]
-    if unnamed:
-        msg = (
-            f"kwargs has the key {unnamed[0]!r}; every key must be a string, the name of "
-            "a parameter."
-        )
-        raise InputTypeError(msg)
+    check_extras(args, kwargs)
 
 
 def resolve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -18,14 +19,18 @@ Array = NDArray[Any]
 
 
 def _logs(h: Any, H: Any) -> tuple[Array, Array]:
-    """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow."""
+    """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow.
+
+    Matrices, and for a sparse matrix two vectors: its stored entries.
+    """
     h, H = _plain(h, H)
     v = np.asarray(h, dtype=np.float64).ravel()
     if (v < 0).any():
         msg = "h has a negative entry; a cover is nonnegative."
         raise OptionError(msg)
-    M = np.abs(np.asarray(H, dtype=np.float64))
-    if M.size != v.size**2:
+    sparse = hasattr(H, "tocoo")
+    M: Any = H.tocoo(copy=True) if sparse else np.asarray(H, dtype=np.float64)
+    if math.prod(M.shape) != v.size**2:
         msg = (
             f"h has {v.size} entries and H has shape {M.shape}; a matrix of "
             f"{v.size} x {v.size} entries is needed."
@@ -33,7 +38,11 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
         raise ShapeError(msg)
     with np.errstate(divide="ignore"):
         log_v = np.log10(v)
-        return log_v[:, None] + log_v[None, :], np.log10(M.reshape(v.size, v.size))
+        if sparse:  # only what it stores can be nonzero
+            M.sum_duplicates()
+            return log_v[M.row] + log_v[M.col], np.log10(np.abs(M.data))
+        M = np.abs(M).reshape(v.size, v.size)
+        return log_v[:, None] + log_v[None, :], np.log10(M)
 
 
 def _plain(h: Any, H: Any) -> tuple[Any, Any]:
@@ -59,7 +68,7 @@ def _plain(h: Any, H: Any) -> tuple[Any, Any]:
 
 def _rounding(h: Any, H: Any) -> float:
     """What a product may fall short of an entry by rounding alone, relatively."""
-    types = [np.asarray(a).dtype for a in _plain(h, H)]
+    types = [getattr(a, "dtype", None) or np.asarray(a).dtype for a in _plain(h, H)]
     eps = [np.finfo(t).eps for t in types if t.kind == "f"]
     return max(1e-12, 16 * float(max(eps, default=0.0)))
 
@@ -70,7 +79,8 @@ def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
     Args:
         h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
-        H: Matrix with n x n entries, or the nest of blocks that :func:`hessian` gives.
+        H: Matrix with n x n entries, SciPy's sparse ones among them, or the nest of
+            blocks that :func:`hessian` gives.
         rtol: Relative shortfall that is forgiven as rounding; None for 1e-12, or 16
             units of the coarser of the two types where that is more.
 
@@ -99,7 +109,8 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
     Args:
         h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
-        H: Matrix with n x n entries, or the nest of blocks that :func:`hessian` gives.
+        H: Matrix with n x n entries, SciPy's sparse ones among them, or the nest of
+            blocks that :func:`hessian` gives.
         threshold: Entries up to this fraction of the largest count as zero.
 
     Returns:
@@ -116,7 +127,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
         0.5
     """
     have, need = _logs(h, H)
-    largest = need.max()
+    largest = need.max(initial=-np.inf)
     if largest == -np.inf:
         return 0.0
     counted = need > largest + np.log10(threshold)

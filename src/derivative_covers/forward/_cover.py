@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..elements import as_element, magtype
 from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ..local import split_ratio
-from ..tape import record
+from ..tape import check_extras, record
 from ..tape._structure import Structure, map_leaves, plan
 from ._channels import DenseStorage, ForwardChannels, SparseStorage
 from ._context import ForwardContext
@@ -146,9 +146,10 @@ def forward_cover(
     if not callable(f):
         msg = f"the program must be a function of x; got {type(f).__name__}."
         raise InputTypeError(msg)
-    if storage not in _STORAGES:
+    if not isinstance(storage, str) or storage not in _STORAGES:
         msg = f"storage is {storage!r}; it must be 'dense' or 'sparse'."
         raise OptionError(msg)
+    check_extras(args, kwargs)
     structure, x0 = plan(x)
     weights = _weights(scales, x0, structure)
     threshold = split_ratio(ratio, x0.dtype)
@@ -175,7 +176,11 @@ def _weights(scales: Any, x0: Array, structure: Structure | None) -> Array:
     if scales is None:
         return np.ones(x0.size, dtype=x0.dtype)
     if structure is None:
-        w = np.asarray(as_element(scales, x0.dtype))
+        try:
+            w = np.asarray(as_element(scales, x0.dtype))
+        except (InputTypeError, ShapeError) as error:
+            msg = str(error).replace("the value ", "scales ", 1)
+            raise type(error)(msg) from None
     else:
         w = structure.flatten(scales, "scales", x0.dtype)
     if w.shape != x0.shape:

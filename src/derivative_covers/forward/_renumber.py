@@ -43,9 +43,10 @@ class Renumbering:
         found = self.found(np.asarray(a, dtype=np.int64))
         if (found < 0).any():
             msg = (
-                "an operation read a node that the propagation had forgotten. This is a "
-                "bug of the package; please report it. (cover_hessian, which keeps a "
-                "tape, serves meanwhile.)"
+                "an operation read a node that the propagation had forgotten, since no "
+                "variable stood for it any more. Keep the variables themselves, not "
+                "their node ids, or take cover_hessian, which keeps all. (If the program "
+                "holds no ids, this is a bug of the package; please report it.)"
             )
             raise TapeError(msg)
         return found

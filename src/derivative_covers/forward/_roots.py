@@ -55,7 +55,7 @@ def reachable(
     if not any(thing is witness for thing in things):
         return np.arange(held.size)
     for thing in things:
-        if type(thing) is TVar:
+        if isinstance(thing, TVar):
             single.append(getattr(thing, "i", -1))
         elif isinstance(thing, Storage):
             if thing.ids is not None:

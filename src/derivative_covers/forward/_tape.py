@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DerivativeError, DomainError, NondifferentiableError
+from ..errors import DerivativeError, DomainError, NondifferentiableError, TapeError
 from ..local import SplitScale
 from ..sweeps import (
     CoverState,
@@ -26,7 +26,7 @@ from ..sweeps import (
 )
 from ..sweeps.kernels import forward as kernels
 from ..sweeps.kernels._jit import charge
-from ..tape import Inputs, Tape, reason, spread
+from ..tape import Block, Inputs, Tape, reason, spread
 from ._channels import ForwardChannels
 from ._chunks import chunks
 from ._renumber import Renumbering
@@ -271,6 +271,17 @@ class ForwardTape(Tape):
         scale = ForwardScale(self._sigma[at], not self._live[at])
         return SplitScale(abs(self._values[at]), scale)
 
+    def block_of(self, k: int) -> Block:
+        """The block of a node; of one from before the window, its value alone.
+
+        Raises:
+            TapeError: If the node was forgotten.
+        """
+        if self.finished or k >= self._first:
+            return super().block_of(k)
+        at = self._held_at(k)
+        return Inputs(k, self._values[at : at + 1])
+
     def channels_of(self, node: int) -> ForwardChannels:
         """The channels of a node that a variable stands for."""
         return self.store.row(self._place(node))
@@ -280,7 +291,25 @@ class ForwardTape(Tape):
             self.put(())
         if node >= self._first or self.nnodes > self._n:
             self.propagate()
-        return int(np.searchsorted(self._held, node))
+        return self._held_at(node)
+
+    def _held_at(self, node: int) -> int:
+        return int(Renumbering(self._held, self._first).ids([node])[0])
+
+    @property
+    def vals(self) -> Array:
+        """Values of all nodes, as long as all of them are there.
+
+        Raises:
+            TapeError: If some have been forgotten.
+        """
+        if self.windows:
+            msg = (
+                "a forward propagation keeps no values of all nodes; read those of the "
+                "variables: derivative_covers.value(x)."
+            )
+            raise TapeError(msg)
+        return super().vals
 
     def result(self, outs: Array) -> tuple[Array, list[ForwardChannels]]:
         """Values and channels of the outputs, after the program has ended.

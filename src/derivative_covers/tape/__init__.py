@@ -37,7 +37,7 @@ from ._generic import apply as apply_each
 from ._kinks import Kink, noted
 from ._local import input_variable, one_recording, output_entries, shared_variable
 from ._partials import columns, describe, kink_marks, marks, reason
-from ._record import record
+from ._record import check_extras, record
 from ._site import TapeSite
 from ._spread import spread
 from ._structure import Structure, input_array, map_leaves
@@ -75,6 +75,7 @@ __all__ = [
     "apply_each",
     "binarynode",
     "blackbox",
+    "check_extras",
     "columns",
     "constantnode",
     "constantvar",

@@ -21,7 +21,7 @@ from ._structure import Leaf, Structure, plan
 from ._tape import Tape
 from ._tvar import TVar
 
-__all__ = ["record"]
+__all__ = ["check_extras", "record"]
 
 
 def record(
@@ -186,3 +186,28 @@ def _refuse_detached(tape: Tape, ids: Any) -> None:
             "function itself where only its value is wanted."
         )
         raise ConstantProgramError(msg)
+
+
+def check_extras(args: Any, kwargs: Any) -> None:
+    """Refuse what cannot be further arguments of a program.
+
+    Raises:
+        InputTypeError: If ``args`` is no tuple or list, or ``kwargs`` no dictionary of
+            names.
+    """
+    if not isinstance(args, (tuple, list)):
+        msg = (
+            f"args is a {type(args).__name__}; a tuple of the further arguments is "
+            "needed, such as args=(data,)."
+        )
+        raise InputTypeError(msg)
+    if not isinstance(kwargs, (Mapping, type(None))):
+        msg = f"kwargs is a {type(kwargs).__name__}; a dictionary is needed."
+        raise InputTypeError(msg)
+    unnamed = [key for key in kwargs or () if not isinstance(key, str)]
+    if unnamed:
+        msg = (
+            f"kwargs has the key {unnamed[0]!r}; every key must be a string, the name of "
+            "a parameter."
+        )
+        raise InputTypeError(msg)

@@ -28,15 +28,17 @@ def last_uses(k0, ptr, ids, aptr, sptr, sid, last):
 
 @kernel
 def inherit(k0, ptr, ids, d, aptr, sptr, sid, rho, fault):
-    """Pass faults on to the nodes that depend on faulty ones."""
+    """Pass faults on to the nodes that depend on faulty ones, before their own."""
     for k in range(ptr.size - 1):
-        node = k0 + k
+        found = -1
         for j in range(ptr[k], ptr[k + 1]):
-            if fault[node] < 0 and d[j] != 0:
-                fault[node] = fault[ids[j]]
+            if found < 0 and d[j] != 0:
+                found = fault[ids[j]]
         for j in range(sptr[aptr[k]], sptr[aptr[k + 1]]):
-            if fault[node] < 0 and rho[j] != 0:
-                fault[node] = fault[sid[j]]
+            if found < 0 and rho[j] != 0:
+                found = fault[sid[j]]
+        if found >= 0:
+            fault[k0 + k] = found
 
 
 # Selections instead of branches, so that the loops become vector instructions.
