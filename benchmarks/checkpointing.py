@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ITEM = "checkpointing"
 LIMIT = 3.0  # microseconds
+H = 1e-5  # covers of chaos grow with time: 1e5 steps are one unit of it
 X = np.linspace(0.1, 0.9, 4)
 
 PEAK = """
@@ -163,10 +164,10 @@ def _overhead(scale: int, rounds: int) -> Iterator[Row]:
 def lorenz(x: Any, k: int) -> Any:
     """Lorenz-96 by the classical Runge-Kutta rule."""
     a = _rate(x)
-    b = _rate(x + 0.5e-3 * a)
-    c = _rate(x + 0.5e-3 * b)
-    d = _rate(x + 1e-3 * c)
-    return x + 1e-3 / 6.0 * (a + 2.0 * (b + c) + d)
+    b = _rate(x + H / 2 * a)
+    c = _rate(x + H / 2 * b)
+    d = _rate(x + H * c)
+    return x + H / 6 * (a + 2.0 * (b + c) + d)
 
 
 def _rate(x: Any) -> Any:

@@ -301,3 +301,53 @@ def test_a_sweep_inside_of_a_step() -> None:
     result = sweep([step, lambda x, k: x * 1.0], 1.1)
     assert result.value == pytest.approx(8 * 1.1**7)
     assert result.cotangent == pytest.approx(56 * 1.1**6)
+
+
+def test_a_step_that_writes_into_the_callers_point_changes_nothing() -> None:
+    x0 = np.array([0.5, -1.0])
+
+    def step(x: Any, k: int) -> Any:
+        x0[:] = 7.0  # the caller's array, not the x that the step is given
+        return np.sin(x)
+
+    def total(x: Any, k: int) -> Any:
+        return x.sum()
+
+    chain = dc.checkpoint.Chain([dc.checkpoint.Chain.uniform(4, step), total])
+    found = dc.checkpoint.reverse_sweep(
+        chain, x0, schedule=dc.checkpoint.Revolve(slots=2)
+    )
+    clean = dc.checkpoint.Chain(
+        [dc.checkpoint.Chain.uniform(4, lambda x, k: np.sin(x)), total]
+    )
+    expected = dc.checkpoint.reverse_sweep(
+        clean, np.array([0.5, -1.0]), schedule=dc.checkpoint.Revolve(slots=2)
+    )
+    assert found.value == expected.value
+    assert np.array_equal(found.cotangent, expected.cotangent)
+
+
+def test_bytes_read_and_written_are_those_of_the_storage() -> None:
+    class Counting(dc.checkpoint.MemoryStorage):
+        read = 0
+
+        def get(self, key: int) -> Any:
+            self.read += self._states[key][1]
+            return super().get(key)
+
+        def put(self, key: int, state: Any) -> int:
+            super().put(key, state)
+            size = 1000 + key  # as a storage with headers counts
+            self._nbytes += size - self._states[key][1]
+            self._states[key] = self._states[key][0], size
+            return size
+
+    chain = dc.checkpoint.Chain(
+        [dc.checkpoint.Chain.uniform(20, lambda x, k: np.sin(x)), lambda x, k: x @ x]
+    )
+    storage = Counting()
+    report = dc.checkpoint.reverse_sweep(
+        chain, np.ones(3), schedule=dc.checkpoint.Revolve(slots=3), storage=storage
+    ).report
+    assert report.bytes_read == storage.read > 1000 * report.executed.restores
+    assert report.bytes_written > 1000 * report.executed.saves

@@ -16,7 +16,7 @@ from ...sweeps import (
     not_finite,
     tangents,
 )
-from ..states._states import space
+from ..states._states import copy, space
 from ..steps._blame import blame
 from ..steps._chain import Chain
 from ..steps._taped import StepRecord
@@ -28,7 +28,6 @@ from ._carry import (
     inputs_of,
     pattern_of,
 )
-from ._forward import shielded
 from ._gradient import check_scalar
 from ._local import LocalSteps
 from ._modes import Record, Seen
@@ -106,7 +105,7 @@ class CoverMode:
 
     def start(self, x0: Any) -> Any:
         """The point, with what is carried."""
-        self._x0 = x = shielded(x0)
+        self._x0 = x = copy(x0)
         if not self.recorded_forward:
             return x
         n = space(x0).size
@@ -226,6 +225,7 @@ class CoverMode:
         self.params_v, self.v = adj[:n].copy(), adj[n : tape.ninputs].copy()
         self.params_g, self.g = total[:n].copy(), total[n : tape.ninputs].copy()
 
+    @property
     def nbytes(self) -> int:
         """Bytes of adjoints and sum merges."""
         return sum(a.nbytes for a in (self.v, self.g, self.params_v, self.params_g))

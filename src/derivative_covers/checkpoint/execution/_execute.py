@@ -14,14 +14,14 @@ from ...errors import ScheduleError
 from ..plans._actions import Kind
 from ..plans._cost import PlanCost
 from ..plans._plan import Plan
-from ..states._states import finite, leaves
+from ..states._states import finite
 from ..steps._blame import blame, not_finite
 from ..storage._journal import Journal
 from ..storage._storage import Storage
 from ._carry import NeedsCarry
 from ._events import Event, Listener
 from ._fingerprints import Fingerprints
-from ._ledger import LEVELS, Ledger
+from ._ledger import Ledger
 from ._modes import Mode
 from ._report import Seconds, SpaceUse, SweepReport, Work, check_costs
 
@@ -38,7 +38,7 @@ _PHASES: dict[str, str] = {
 }
 
 
-@dataclass
+@dataclass(slots=True)
 class Measured:
     """What an execution measures beside its ledger; plain numbers for a journal."""
 
@@ -97,16 +97,15 @@ class Execution:
         self._slot_bytes = 0
         self._live_bytes = 0
         self._record_bytes = 0
-        self._unsure = (
-            False  # whether nobody has looked at the live state: an advance's
-        )
+        self._unsure = False  # whether nobody has looked at the live state yet
         self._total = plan.cost.evaluations
         self._began = self._clock = perf_counter()
 
     def start(self, x0: Any) -> None:
         """Makes the canonical point the live state."""
         self._live = [self.mode.start(x0)]
-        self._weigh_live(self._live[0])
+        self._live_bytes = _nbytes(self._live[0])
+        self._weigh()
         if self._seen is not None:
             self._seen(0, self._live[0])
         if self._journal is not None:
@@ -148,7 +147,7 @@ class Execution:
                 do, phase = does[kind]
             except (TypeError, ValueError, KeyError):
                 raise self.ledger.unknown(action) from None
-            if type(start) is not int or type(stop) is not int or level not in LEVELS:
+            if type(start) is not int or type(stop) is not int:
                 raise self.ledger.unknown(action)
             try:
                 do(start, stop, level)
@@ -196,7 +195,7 @@ class Execution:
             if self._prints is not None:
                 self._prints.kept(k, before, "while the step was recorded")
                 self._prints.seen(k + 1, y)
-            self._weigh_live(y)
+            self._live_bytes = y.nbytes if type(y) is np.ndarray else _nbytes(y)
             self._records[k] = record
             _, work, reverse, nbytes = record
             self._record_bytes += nbytes
@@ -278,17 +277,13 @@ class Execution:
 
     # What is measured and told --------------------------------------------------------
 
-    def _weigh_live(self, state: Any) -> None:
-        """Bytes of the live state."""
-        self._live_bytes = size = _nbytes(state)
-        if size > self.measured.state:
-            self.measured.state = size
-
     def _weigh(self) -> None:
         """Bytes held now."""
-        measured = self.measured
-        fixed = self._record_bytes + self.mode.nbytes()
-        now = fixed + self._live_bytes + self._slot_bytes
+        measured, live = self.measured, self._live_bytes
+        fixed = self._record_bytes + self.mode.nbytes
+        now = fixed + live + self._slot_bytes
+        if live > measured.state:
+            measured.state = live
         if fixed > measured.fixed:
             measured.fixed = fixed
         if now > measured.peak:
@@ -371,7 +366,9 @@ class Execution:
         """Raises if the live state is not finite, for the step that made it so."""
         self._unsure = False
         live = self._live[0]
-        self._weigh_live(live)
+        self._live_bytes = size = _nbytes(live)
+        if size > self.measured.state:
+            self.measured.state = size
         if finite(live):
             return
         step, bad = k - 1, live
@@ -406,4 +403,4 @@ class Execution:
 def _nbytes(state: Any) -> int:
     if type(state) is np.ndarray:
         return state.nbytes
-    return sum(a.nbytes for a in leaves(state))
+    return sum(map(_nbytes, state.values() if type(state) is dict else state))

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..states._nests import mapped
 from ..states._states import (
     canonical,
     copy,
@@ -29,23 +28,12 @@ from ..steps._chain import Chain, Run
 from ..steps._transition import FromVjp, Taped, Transition
 from ._modes import Seen
 
-__all__ = ["Forward", "shielded"]
+__all__ = ["Forward"]
 
-_Array = np.ndarray
+_Array: Any = np.ndarray
 _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
 _CHECKED = (Taped, FromVjp)  # their outputs are canonical and finite
-
-
-def shielded(state: Any) -> Any:
-    """The same memory behind arrays that nobody can write through."""
-    return mapped(state, _read_only, "")
-
-
-def _read_only(a: Any) -> Any:
-    view = a.view()
-    view.flags.writeable = False
-    return view
 
 
 def _nothing(x: Any, k: int) -> Any:
@@ -115,7 +103,8 @@ class Forward:
                 with np.errstate(all="ignore"):
                     y, pullback = transition.record(x, params, k)
         finally:
-            unprotect(locked)
+            if locked:
+                unprotect(locked)
         if not checked:
             y = canonical(y, "the output", k)
             if not finite(y):
@@ -135,12 +124,11 @@ class Forward:
                     params = rewrapped(self.params)
                 kind = type(x)
                 if kind is _Array:  # what _guarded does, without a call
-                    flags = x.flags
-                    if flags.writeable:
-                        flags.writeable = False
-                        locked = flags
+                    if x.flags.writeable:
+                        x.setflags(False)
+                        locked = x
                         y = forward(x, params, k)
-                        flags.writeable = True
+                        x.setflags(True)
                         locked = None
                     else:
                         y = forward(x, params, k)
@@ -150,9 +138,14 @@ class Forward:
                     y = _guarded(forward, x, params, k)
                 kind = type(y)
                 if kind is _Array:
-                    y = canonical(y, "the output", k)
-                    if not y.ndim:
-                        y = y[()]
+                    if not (  # what canonical does, without a call
+                        y.dtype is _DOUBLE
+                        and y.base is None
+                        and y.ndim
+                        and y.size
+                        and y.flags.c_contiguous
+                    ):
+                        y = present(canonical(y, "the output", k))
                 elif kind is not _Double:
                     found = _ordinary(y, kind)
                     if found is None:
@@ -165,7 +158,7 @@ class Forward:
                     seen(k + 1, canonical(x, "the output", k))
         except BaseException as error:
             if locked is not None:
-                locked.writeable = True
+                locked.setflags(True)
             flagged.clear()
             blame(error, k, "advance")
             raise
@@ -192,16 +185,14 @@ def _guarded(forward: Any, x: Any, params: Any, k: int) -> Any:
         _lock(x, locked)
         return forward(rewrapped(x), params, k)
     finally:
-        for flags in locked:
-            flags.writeable = True
+        unprotect(locked)
 
 
 def _lock(x: Any, locked: list[Any]) -> None:
     if type(x) is _Array:
-        flags = x.flags
-        if flags.writeable:
-            flags.writeable = False
-            locked.append(flags)
+        if x.flags.writeable:
+            x.setflags(False)
+            locked.append(x)
     elif isinstance(x, (dict, list, tuple)):
         for part in x.values() if isinstance(x, dict) else x:
             if type(part) is not _Double:

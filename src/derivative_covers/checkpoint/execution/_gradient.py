@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import NondeterministicStepError, ShapeError
-from ..states._space import Entry, Space
+from ..states._space import Space, fits
 from ..states._states import (
+    copy,
     finite,
     matched,
     present,
@@ -23,10 +24,12 @@ from ..states._states import (
 from ..steps._blame import not_finite
 from ..steps._chain import Chain
 from ..steps._taped import StepRecord
-from ._forward import Forward, shielded
+from ._forward import Forward
 from ._modes import Record, Seen
 
 __all__ = ["GradientMode"]
+
+_new = tuple.__new__
 
 
 class GradientMode:
@@ -37,6 +40,7 @@ class GradientMode:
         cotangent: Cotangent of the state that the reverse pass has reached, or None.
         params_cotangent: What the steps reversed so far add to the parameters'
             cotangent, or None without parameters.
+        nbytes: Bytes of both cotangents.
     """
 
     recorded_forward = False
@@ -48,8 +52,9 @@ class GradientMode:
         self._seed = seed
         self._params_space = None if params is None else space(params)
         self._params_nbytes = 0 if params is None else space(params).nbytes
-        self._nbytes = 0
-        self._last = space(np.zeros(()))
+        self.nbytes = self._params_nbytes
+        self._space: Space | None = None  # of the cotangent
+        self._last = space(np.zeros(()))  # of the state that was met last
         self._locked: list[Any] = []
         self.value: Any = None
         self.cotangent: Any = None
@@ -67,11 +72,11 @@ class GradientMode:
             with self._forward.watching():
                 yield
         finally:
-            self._release()
+            unprotect(self._locked)
 
     def start(self, x0: Any) -> Any:
-        """The point behind read-only arrays."""
-        return shielded(x0)
+        """A copy of the point, which a step cannot change through memory that it keeps."""
+        return copy(x0)
 
     def advance(self, state: Any, start: int, stop: int, seen: Seen | None) -> Any:
         """Runs steps without recording."""
@@ -82,8 +87,12 @@ class GradientMode:
 
     def record(self, state: Any, k: int) -> tuple[Any, Record]:
         """Runs step ``k`` and keeps its pullback."""
-        before = self._space_of(state)
+        before = self._last
+        if not fits(state, before.form):
+            before = space(state)
         y, pullback = self._forward.record(state, k)
+        after = before if fits(y, before.form) else space(y)
+        self._last = after
         if k + 1 == self._steps:
             self.value = check_scalar(y, k)
         step = getattr(pullback, "__self__", None)
@@ -91,15 +100,15 @@ class GradientMode:
         if isinstance(step, StepRecord):
             work, nbytes = step.tape.nnodes - step.tape.ninputs, step.tape.nbytes
             pullback = partial(pullback, last=True)
-        return y, Record((pullback, before, self._space_of(y)), work, work, nbytes)
+        return y, _new(Record, ((pullback, before, after), work, work, nbytes))
 
     def reverse(self, record: Record, k: int) -> None:
         """Applies the pullback of step ``k``."""
         pullback, before, after = record.held
-        ybar = self.cotangent
-        if ybar is None:
+        ybar, found = self.cotangent, self._space
+        if found is None:
             ybar = np.full(after.form.shape, self._seed, dtype=after.form.dtype)
-        elif (found := self._space_of(ybar)) is not after and found != after:
+        elif found is not after and found != after:
             raise _changed(k, found, after)
         xbar, params_bar = pullback(present(ybar), self.params_cotangent)
         xbar = matched(xbar, before, "the cotangent given by the reverse rule", k)
@@ -115,37 +124,12 @@ class GradientMode:
             if not finite(params_bar):
                 raise not_finite(params_bar, "the parameters' cotangent")
             self.params_cotangent = params_bar
-        self._release()
-        self._locked = protect(xbar)
-        self.cotangent = xbar
-        self._nbytes = before.nbytes
-
-    def _space_of(self, state: Any) -> Space:
-        """The space of a state: most often that of the last one."""
-        last = self._last
-        form = last.form
-        if (
-            type(state) is np.ndarray
-            and type(form) is Entry
-            and form.dtype is state.dtype
-            and form.shape == state.shape
-        ):
-            return last
-        self._last = space(state)
-        return self._last
-
-    def _release(self) -> None:
-        """Lets the cotangent be written to again.
-
-        It is read-only as long as the sweep holds it, since it may be memory that a
-        reverse rule keeps and fills anew at every call.
-        """
+        # Read-only as long as the sweep holds it, since it may be memory that a reverse
+        # rule keeps and fills anew at every call.
         unprotect(self._locked)
-        self._locked = []
-
-    def nbytes(self) -> int:
-        """Bytes of the cotangents."""
-        return self._nbytes + self._params_nbytes
+        self._locked = protect(xbar)
+        self.cotangent, self._space = xbar, before
+        self.nbytes = before.nbytes + self._params_nbytes
 
     def export(self) -> dict[str, Any]:
         """Value and cotangents."""
@@ -161,7 +145,9 @@ class GradientMode:
         value = nest.get("value")
         self.value = None if value is None else value[()]
         self.cotangent = nest.get("cotangent")
-        self._nbytes = 0 if self.cotangent is None else space(self.cotangent).nbytes
+        if self.cotangent is not None:
+            self._space = space(self.cotangent)
+            self.nbytes = self._space.nbytes + self._params_nbytes
         self.params_cotangent = nest.get("params_cotangent")
 
 

@@ -16,12 +16,11 @@ from ...sweeps import (
     second_order,
     tangents,
 )
-from ..states._states import space
+from ..states._states import copy, space
 from ..steps._blame import blame
 from ..steps._chain import Chain
 from ..steps._taped import StepRecord
 from ._carry import at_outputs, fresh_pattern, inputs_of, pattern_of
-from ._forward import shielded
 from ._gradient import check_scalar
 from ._local import LocalSteps
 from ._modes import Record, Seen
@@ -82,7 +81,7 @@ class HvpMode:
 
     def start(self, x0: Any) -> Any:
         """The point with its tangent."""
-        self._x0 = x = shielded(x0)
+        self._x0 = x = copy(x0)
         ids = fresh_pattern(space(x0).size, self._nparams)
         return {"x": x, "ids": ids, "dot": self._direction[0]}
 
@@ -152,6 +151,7 @@ class HvpMode:
         self.params_v, self.v = adj[:n].copy(), adj[n : tape.ninputs].copy()
         self.params_b, self.b = total[:n].copy(), total[n : tape.ninputs].copy()
 
+    @property
     def nbytes(self) -> int:
         """Bytes of both adjoints."""
         return sum(a.nbytes for a in (self.v, self.b, self.params_v, self.params_b))

@@ -16,9 +16,9 @@ from ...errors import ScheduleError
 from ..plans._actions import Action
 from ..plans._cost import PlanCost
 
-__all__ = ["LEVELS", "Ledger"]
+__all__ = ["Ledger"]
 
-LEVELS = ("memory", "disk")
+_LEVELS = ("memory", "disk")
 
 
 class Ledger:
@@ -33,12 +33,23 @@ class Ledger:
         replays: How often steps have been run without recording, so far.
     """
 
+    __slots__ = (
+        "cotangent",
+        "counts",
+        "live",
+        "position",
+        "records",
+        "replays",
+        "slots",
+        "steps",
+    )
+
     def __init__(self, steps: int) -> None:
         self.steps = steps
         self.position = 0
         self.live: int | None = 0
         self.cotangent = steps
-        self.slots: dict[str, set[int]] = {level: set() for level in LEVELS}
+        self.slots: dict[str, set[int]] = {level: set() for level in _LEVELS}
         self.records: set[int] = set()
         self.counts = dict.fromkeys(_COUNTED, 0)
         self.replays = Replays()
@@ -85,10 +96,9 @@ class Ledger:
 
     def save(self, k: int, stop: int, level: str) -> None:
         """Puts the live state into a slot."""
-        slots = self.slots.get(level)
-        if slots is None or self.live != k or stop != k:
+        if self.live != k or stop != k or level not in _LEVELS:
             raise self._error(k, stop, "save", level=level)
-        counts = self.counts
+        slots, counts = self.slots[level], self.counts
         if k in slots:
             why = f"state {k} lies in a slot already"
             raise self._error(k, stop, "save", why, level)
@@ -101,7 +111,7 @@ class Ledger:
 
     def restore(self, k: int, stop: int, level: str) -> None:
         """Makes the state of a slot the live one."""
-        if stop != k or k not in self.slots.get(level, ()):
+        if stop != k or level not in _LEVELS or k not in self.slots[level]:
             raise self._error(k, stop, "restore", level=level)
         self.live = k
         self.counts[_NAMES[level][1]] += 1
@@ -109,7 +119,7 @@ class Ledger:
 
     def drop(self, k: int, stop: int, level: str) -> None:
         """Frees a slot."""
-        if stop != k or k not in self.slots.get(level, ()):
+        if stop != k or level not in _LEVELS or k not in self.slots[level]:
             raise self._error(k, stop, "drop", level=level)
         self.slots[level].remove(k)
         self.position += 1
@@ -173,7 +183,7 @@ class Ledger:
     def _error(
         self, start: int, stop: int, kind: str, why: str = "", level: str = "memory"
     ) -> ScheduleError:
-        wrong = type(start) is not int or type(stop) is not int or level not in LEVELS
+        wrong = type(start) is not int or type(stop) is not int or level not in _LEVELS
         if wrong:
             return self.unknown(Action(kind, start, stop, level))  # type: ignore[arg-type]
         where = f"action {self.position} of the plan, {kind} {start} {stop}"

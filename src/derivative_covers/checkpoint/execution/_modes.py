@@ -39,9 +39,14 @@ class Mode(Protocol):
     Attributes:
         recorded_forward: Whether ``advance`` records its steps as well (and forgets the
             records): the plan's unrecorded evaluations are recorded ones then.
+        nbytes: Bytes of the mode's own buffers now: cotangents, parameters' cotangents.
     """
 
     recorded_forward: bool
+
+    @property
+    def nbytes(self) -> int:
+        """See the class."""
 
     @property
     def rechecked(self) -> int:
@@ -65,9 +70,6 @@ class Mode(Protocol):
 
         The record is used up: the executor holds it no longer when it calls.
         """
-
-    def nbytes(self) -> int:
-        """Bytes of the mode's own buffers now: cotangents, parameters' cotangents."""
 
     def export(self) -> Any:
         """Value and cotangents so far, as a nest of arrays: what a journal keeps."""

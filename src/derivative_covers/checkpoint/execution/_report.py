@@ -96,7 +96,7 @@ class SweepReport:
         space: Bytes held, and their bound.
         peak_slot_bytes: Most bytes of saved states at once, as the storage counts them.
         bytes_written: Bytes of all saved states, as the storage counts them.
-        bytes_read: Bytes of all restored states.
+        bytes_read: Bytes of all restored states, as the storage counts them.
         tape_bytes: Bytes of the largest record of one step, so far as they are known.
         rechecked: Steps that were recorded once more because of a floating-point flag,
             and found to be without fault.

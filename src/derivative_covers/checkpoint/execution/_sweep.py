@@ -83,13 +83,14 @@ def reverse_sweep(
         All schedules give the same bits. With ``Transition.taped`` they are those of the
         gradient of the whole program on one tape, where the entries of all states are
         distinct recorded values, and equal it to rounding otherwise. Exceptions of a step
-        go on as they are, with a note of the step. After any exception nothing is left in
-        the storage; only an interrupt, or a disk that fails, leaves what
-        :func:`resume` needs.
+        go on as they are, with a note of the step. After an error nothing is left in the
+        storage. What :func:`resume` needs is left, in a :class:`DiskStorage`, by a kill,
+        an interrupt (Ctrl-C) and a StorageError, such as a full disk.
 
     Cost:
         ``report.executed`` tells; the plan predicts it exactly. Beside the steps
-        themselves a few microseconds for each evaluation. Memory: slots, one live state, one
+        themselves about a microsecond for each evaluation and some tens for each step,
+        to record, reverse, save and restore it. Memory: slots, one live state, one
         cotangent and the record of one step.
 
     Source:

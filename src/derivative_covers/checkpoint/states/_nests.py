@@ -44,9 +44,9 @@ def mapped(nest: Any, convert: Callable[[Array], Any], key: object) -> Any:
     if kind is list:
         return [mapped(part, convert, key) for part in nest]
     if kind is tuple:
-        return tuple(mapped(part, convert, key) for part in nest)
+        return tuple([mapped(part, convert, key) for part in nest])
     if isinstance(nest, tuple) and hasattr(kind, "_fields"):
-        return tuple.__new__(kind, (mapped(part, convert, key) for part in nest))
+        return tuple.__new__(kind, [mapped(part, convert, key) for part in nest])
     if isinstance(nest, np.generic):
         return convert(np.asarray(nest))[()]
     if kind is float or kind in _CONSTANTS:
@@ -58,20 +58,20 @@ def nbytes(nest: Any, key: object) -> int:
     """How many bytes the arrays of a nest have.
 
     Raises:
-        StorageError: The nest has a part that no storage keeps.
+        StorageError: The nest is too deep.
     """
-    total = 0
-
-    def add(array: Array) -> Array:
-        nonlocal total
-        total += array.nbytes
-        return array
-
     try:
-        mapped(nest, add, key)
+        return _nbytes(nest)
     except RecursionError:
         raise too_deep(key) from None
-    return total
+
+
+def _nbytes(nest: Any) -> int:
+    if isinstance(nest, (np.ndarray, np.generic)):
+        return nest.nbytes
+    if isinstance(nest, (list, tuple)):
+        return sum(map(_nbytes, nest))
+    return sum(map(_nbytes, nest.values())) if isinstance(nest, dict) else 0
 
 
 def take_apart(nest: Any, key: object) -> tuple[Any, list[Array]]:

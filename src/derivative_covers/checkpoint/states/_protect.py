@@ -9,7 +9,16 @@ import numpy as np
 
 from ...errors import StateMutationError
 
-__all__ = ["mutation", "protect", "unprotect"]
+__all__ = ["mutation", "protect", "read_only_copy", "unprotect"]
+
+_Array: Any = np.ndarray
+
+
+def read_only_copy(a: Any) -> Any:
+    """A copy of an array that cannot be written to."""
+    a = a.copy()
+    a.setflags(False)  # a fraction of the time of assigning to the flag
+    return a
 
 
 def protect(state: Any) -> list[Any]:
@@ -18,22 +27,19 @@ def protect(state: Any) -> list[Any]:
     An array that is read-only already is none of them. Numbers need no protection:
     steps get them as scalars.
     """
-    if type(state) is np.ndarray:
+    if type(state) is _Array:
         if state.ndim and state.flags.writeable:
-            state.setflags(write=False)  # half the time of assigning to the flag
+            state.setflags(False)
             return [state]
         return []
-    found: list[Any] = []
-    parts = state.values() if isinstance(state, dict) else state
-    for part in parts:
-        found += protect(part)
-    return found
+    parts = state.values() if type(state) is dict else state
+    return [a for part in parts for a in protect(part)]
 
 
 def unprotect(arrays: Iterable[Any]) -> None:
     """Undo :func:`protect`; to be called whatever happened."""
     for a in arrays:
-        a.setflags(write=True)
+        a.setflags(True)
 
 
 def mutation(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...errors import ShapeError
 from ._canonical import canonical
 
-__all__ = ["Space", "matched", "space"]
+__all__ = ["Space", "fits", "matched", "space"]
 
 Array = NDArray[Any]
 
@@ -117,9 +117,10 @@ def matched(x: Any, target: Space, name: str, step: int | None = None) -> Any:
         and x.flags.c_contiguous
     ):
         return x
-    whose = name if step is None else f"{name} of step {step}"
     found = canonical(x, name, step, convert=True)
-    return _matched(found, form, whose)
+    if fits(found, form):
+        return found
+    return _matched(found, form, name if step is None else f"{name} of step {step}")
 
 
 def _form(state: Any) -> Entry | Nest:
@@ -128,6 +129,22 @@ def _form(state: Any) -> Entry | Nest:
     if isinstance(state, dict):
         return Nest(dict, tuple(state), tuple(map(_form, state.values())))
     return Nest(type(state), None, tuple(map(_form, state)))
+
+
+def fits(state: Any, form: Entry | Nest) -> bool:
+    """Whether a state is certainly of that form; False where only :func:`space` tells."""
+    if isinstance(form, Entry):
+        return (
+            type(state) is np.ndarray
+            and state.dtype is form.dtype
+            and state.shape == form.shape
+        )
+    kind, parts = type(state), form.parts
+    if kind is not form.kind or len(state) != len(parts):
+        return False
+    if kind is not dict:
+        return all(map(fits, state, parts))
+    return tuple(state) == form.keys and all(map(fits, state.values(), parts))
 
 
 def _entries(form: Entry | Nest) -> list[Entry]:

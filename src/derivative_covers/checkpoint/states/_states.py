@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ._canonical import canonical, given
 from ._nests import mapped
-from ._protect import mutation, protect, unprotect
+from ._protect import mutation, protect, read_only_copy, unprotect
 from ._space import Space, matched, space
 
 __all__ = [
@@ -42,6 +42,8 @@ __all__ = [
 Array = NDArray[Any]
 _FLOAT64 = np.dtype(np.float64)
 _LEAVES = (np.ndarray, np.float64)
+_SHORT = 16
+_vdot = np.vdot
 
 
 def present(state: Any) -> Any:
@@ -103,13 +105,11 @@ def flat(state: Any) -> Array:
 
 def copy(state: Any) -> Any:
     """A copy in memory of its own that cannot be written to."""
-    return _frozen(state) if type(state) is np.ndarray else mapped(state, _frozen, "")
-
-
-def _frozen(a: Array) -> Array:
-    a = a.copy()
-    a.flags.writeable = False
-    return a
+    return (
+        read_only_copy(state)
+        if type(state) is np.ndarray
+        else mapped(state, read_only_copy, "")
+    )
 
 
 def zeros_like(state: Any) -> Any:
@@ -119,17 +119,19 @@ def zeros_like(state: Any) -> Any:
 
 def finite(state: Any) -> bool:
     """Whether no entry is NaN or infinite."""
-    if type(state) is np.ndarray:
-        return _finite(state)
-    return all(map(_finite, leaves(state)))
-
-
-def _finite(a: Array) -> bool:
-    # Squares add up to something finite, at a fraction of the cost, or one has to look
-    # (vdot, unlike dot, does not warn of an overflow).
-    if a.dtype is _FLOAT64 and isfinite(np.vdot(a, a)):
-        return True
-    return bool(np.isfinite(a).all())
+    if type(state) is not np.ndarray:
+        return all(map(finite, state.values() if type(state) is dict else state))
+    # Where a sum is finite so are its parts, at a fraction of the cost; else one has to
+    # look. Neither Python's sum nor vdot, unlike dot, warns of an overflow.
+    if state.dtype is _FLOAT64:
+        total: Any = state
+        if state.size > _SHORT or state.ndim > 1:
+            total = _vdot(state, state)
+        elif state.ndim:
+            total = sum(state.tolist())
+        if isfinite(total):
+            return True
+    return bool(np.isfinite(state).all())
 
 
 def fingerprint(state: Any) -> int:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
+
+from numpy import dtype, float64, ndarray
 
 from ...covers import check_options
 from ...errors import InputTypeError
 from ...rewrite import with_numpy
 from ...rewrite._functions import Rewritten
+from ..states._protect import read_only_copy
 from ..states._states import (
     canonical,
     copy,
@@ -26,6 +30,8 @@ from ._blame import not_finite
 from ._taped import StepRecord, check_type, record_step
 
 __all__ = ["FromVjp", "Pullback", "Taped", "Transition"]
+
+_FLOAT64 = dtype(float64)
 
 Pullback = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -230,27 +236,18 @@ class FromVjp(Transition):
     def record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
         """The same state, and the rule at a copy of ``x``."""
         # A copy: a step may use the memory of a state for a later one.
-        at = copy(canonical(x, "the state", k))
+        plain = type(x) is ndarray and x.dtype is _FLOAT64
+        at = read_only_copy(x) if plain else copy(canonical(x, "the state", k))
         y = canonical(self.forward(x, rewrapped(params), k), "the output", k)
         if not finite(y):
             raise not_finite(y, "its output")
-        return y, _Rule(self.vjp, at, params, k)
+        return y, partial(self._pull, at, params, k)
 
-    def __repr__(self) -> str:
-        return f"Transition.from_vjp({_name(self.function)}, {_name(self.vjp)})"
-
-
-class _Rule:
-    """The reverse rule of one recorded step."""
-
-    __slots__ = ("at", "k", "params", "vjp")
-
-    def __init__(self, vjp: Callable[..., Any], at: Any, params: Any, k: int) -> None:
-        self.vjp, self.at, self.params, self.k = vjp, at, params, k
-
-    def __call__(self, ybar: Any, params_bar: Any) -> tuple[Any, Any]:
-        vjp, params, k = self.vjp, self.params, self.k
-        x = present(self.at)
+    def _pull(
+        self, at: Any, params: Any, k: int, ybar: Any, params_bar: Any
+    ) -> tuple[Any, Any]:
+        """The reverse rule of one recorded step."""
+        vjp, x = self.vjp, present(at)
         try:
             if params is None:
                 found = vjp(x, ybar, k)
@@ -276,6 +273,9 @@ class _Rule:
         before = matched(params_bar, target, "the incoming params_bar", k)
         total = [a + b for a, b in zip(leaves(before), added, strict=True)]
         return xbar, rebuild(before, map(_array, total))
+
+    def __repr__(self) -> str:
+        return f"Transition.from_vjp({_name(self.function)}, {_name(self.vjp)})"
 
 
 def _array(a: Any) -> Any:

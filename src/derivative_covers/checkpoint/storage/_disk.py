@@ -33,9 +33,10 @@ class DiskStorage:
     """Saved states in the files of a folder; a sweep that uses it can be resumed.
 
     During a sweep the folder holds one file a saved state and the file ``journal``. A
-    sweep that ends removes them all and leaves the folder empty. After a kill, an
-    interrupt or an error they stay, and :func:`resume` goes on from them, to the same
-    bits. Files are written under a temporary name, carry digests of all of their bytes,
+    sweep that ends removes them all and leaves the folder empty; so does one that ends
+    with an error, of a step or a callback. After a kill, an interrupt (Ctrl-C) or a
+    StorageError, such as a full disk, they stay, and :func:`resume` goes on from them,
+    to the same bits. Files are written under a temporary name, carry digests of all of their bytes,
     and are verified before anything of them is used; none is a pickle.
 
     Args:

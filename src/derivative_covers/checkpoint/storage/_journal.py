@@ -13,7 +13,8 @@ A sweep with such a storage calls
    state where the next action needs one that lies in no slot, else None. With two levels
    there is a commit point only where no state lies in memory;
 3. at the end ``commit`` once more, with no state left in any slot, and ``end()``, which
-   removes everything that the sweep wrote; after an error ``close()``, which keeps it.
+   removes everything that the sweep wrote. After an interrupt or a StorageError it calls
+   ``close()``, which keeps it, and after any other error ``end()``.
 
 The header is a dict that JSON keeps, made by :func:`sweep_header`; :func:`resume` compares
 it with what it is given:
@@ -49,8 +50,8 @@ class Journal(Storage, Protocol):
 
     A sweep calls ``begin`` and ``commit`` with its first state; then ``commit`` wherever
     ``due`` says so and it could go on from the saved states alone; at its end ``commit``
-    without any state, and ``end``. After an interrupt it calls ``close`` instead. States
-    that the last record counts on must stay until the next, even if they are dropped.
+    without any state, and ``end``. After an interrupt or a StorageError it calls ``close``
+    instead, and after any other error ``end`` at once. States that the last record counts on must stay until the next, even if they are dropped.
 
     Example:
         >>> import tempfile

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import OptionError, StorageError
-from ..states._nests import mapped, nbytes
+from ..states._nests import mapped, nbytes, too_deep
+from ..states._protect import read_only_copy
 
 __all__ = ["MemoryStorage", "Storage"]
 
@@ -118,12 +119,16 @@ class MemoryStorage:
             StorageError: The capacity is exceeded, the state has a part that is no
                 array, or the key is no int of at least 0.
         """
-        check_key(key)
+        if type(key) is not int or key < 0:
+            check_key(key)
+        states = self._states
         size = state.nbytes if type(state) is np.ndarray else nbytes(state, key)
-        old = self._states[key][1] if key in self._states else 0
-        check_room(key, size, self._nbytes - old, self.capacity)
-        self._states[key] = frozen(state, key), size
-        self._nbytes += size - old
+        used = self._nbytes - (states[key][1] if key in states else 0)
+        if self.capacity is not None:
+            check_room(key, size, used, self.capacity)
+        plain = type(state) is np.ndarray and state.dtype.kind == "f"
+        states[key] = read_only_copy(state) if plain else frozen(state, key), size
+        self._nbytes = used + size
         return size
 
     def get(self, key: int) -> Any:
@@ -132,7 +137,10 @@ class MemoryStorage:
         Raises:
             StorageError: There is none.
         """
-        state = self._found(key)[0]
+        try:
+            state = self._states[key][0]
+        except (KeyError, TypeError):
+            raise missing(key, self._states) from None
         return state if type(state) is np.ndarray else mapped(state, _same, key)
 
     def drop(self, key: int) -> None:
@@ -141,8 +149,10 @@ class MemoryStorage:
         Raises:
             StorageError: There is none.
         """
-        self._nbytes -= self._found(key)[1]
-        del self._states[key]
+        try:
+            self._nbytes -= self._states.pop(key)[1]
+        except (KeyError, TypeError):
+            raise missing(key, self._states) from None
 
     def close(self) -> None:
         """Forgets every state; the storage can be used again."""
@@ -157,12 +167,6 @@ class MemoryStorage:
         """What lies in it."""
         limit = "" if self.capacity is None else f" of {self.capacity}"
         return f"<MemoryStorage: {len(self)} states, {self._nbytes}{limit} bytes>"
-
-    def _found(self, key: int) -> tuple[Any, int]:
-        try:
-            return self._states[key]
-        except (KeyError, TypeError):
-            raise missing(key, self._states) from None
 
 
 def checked_capacity(capacity: object) -> int | None:
@@ -200,7 +204,10 @@ def check_room(key: int, size: int, used: int, capacity: int | None) -> None:
 
 def frozen(state: Any, key: object) -> Any:
     """A copy whose arrays are read-only."""
-    return mapped(state, _owned, key)
+    try:
+        return mapped(state, read_only_copy, key)
+    except RecursionError:
+        raise too_deep(key) from None
 
 
 def missing(key: object, keys: Any) -> StorageError:
@@ -209,12 +216,6 @@ def missing(key: object, keys: Any) -> StorageError:
     more = ", ..." if len(keys) > 20 else ""
     message = f"no state {key!r} lies in the storage; there are: {there}{more}"
     return StorageError(message, key)
-
-
-def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    copy = array.copy()
-    copy.flags.writeable = False
-    return copy
 
 
 def _same(array: NDArray[Any]) -> NDArray[Any]:
