@@ -71,6 +71,10 @@ def test_right_derivatives_pass(name: str, seed: int) -> None:
     kinds = {row.what for row in report.rows}
     assert {"value", "continuity", "Hessian product", "second difference"} <= kinds
     assert "cover (sum)" in kinds
+    for row in report.rows:
+        if row.what == "continuity":
+            assert abs(row.computed - row.reference) <= row.error
+            assert row.excess <= 1
     assert ("Jacobian" in kinds) != ("gradient" in kinds)
     assert repr(report).startswith(
         f"check: all of {len(report.rows)} comparisons agree"
@@ -220,8 +224,13 @@ def test_a_jump_that_the_recording_did_not_see() -> None:
         return x[0] ** 2 + 1 if dc.value(x[0]) > 1 else x[0]
 
     report = dc.check(f, [1.0, 2.0])
-    assert report.worst.what == "continuity"
-    assert "jumps" in report.worst.reason
+    worst = report.worst
+    assert worst.what == "continuity"
+    assert "jumps" in worst.reason
+    assert worst.computed == 1.0
+    assert worst.reference == pytest.approx(2.0, abs=1e-9)
+    assert worst.error == pytest.approx(0.5, rel=1e-3)
+    assert worst.excess == pytest.approx(2.0, rel=1e-3)
 
 
 def test_a_kink_that_the_recording_did_not_see() -> None:

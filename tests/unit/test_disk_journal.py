@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from derivative_covers import errors
-from derivative_covers.checkpoint import DiskStorage
+from derivative_covers.checkpoint import DiskStorage, unfinished
 from derivative_covers.checkpoint.storage import _files as files
 from derivative_covers.checkpoint.storage._disk import load
 from tests._disk_files import HEADER, STATE, begun, file_of, names, same
@@ -280,7 +280,7 @@ def test_a_folder_in_use_is_refused(disk):
 
 HOLD = """
 import sys, time, numpy as np
-from derivative_covers.checkpoint import DiskStorage
+from derivative_covers.checkpoint import DiskStorage, unfinished
 storage = DiskStorage(sys.argv[1])
 storage.begin({})
 storage.commit(0, {}, np.ones(2))
@@ -307,3 +307,28 @@ def test_a_storage_that_nobody_holds_gives_its_folder_free(tmp_path):
 def test_its_text_says_where_and_what(disk):
     size = disk.put(0, np.ones(1))
     assert repr(disk) == f"<DiskStorage {disk.folder!r}: 1 states, {size} bytes>"
+
+
+def test_an_end_that_is_cut_off_leaves_no_record(disk, monkeypatch):
+    """A record whose states are gone would be in the way of every later sweep."""
+    begun(disk)
+    real, left = os.unlink, [1]
+
+    def unlink(path):
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        real(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", unlink)
+        with pytest.raises(KeyboardInterrupt):
+            disk.end()
+    disk.close()
+    assert len(names(disk)) == 2
+    assert not unfinished(disk.folder)
+    with pytest.raises(errors.StorageError, match=r"no unfinished sweep .* start it"):
+        load(disk.folder)
+    assert names(disk) == []
+    begun(disk)
+    assert unfinished(disk.folder)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import re
 import time
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from derivative_covers.checkpoint import (
@@ -134,16 +136,36 @@ def test_arguments_must_be_integers(place, bad):
 
 def test_bytes_on_disk_must_be_an_integer():
     with pytest.raises(InputTypeError, match="disk_bytes"):
-        for_budget(10, 8, 8, 1000, disk_bytes=1e9)
+        for_budget(10, 8, 8, 1000, disk_bytes=0.5)
     with pytest.raises(ScheduleError, match="disk_bytes"):
         for_budget(10, 8, 8, 1000, disk_bytes=-1)
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.int64, Fraction])
+def test_bytes_may_be_floats_that_are_whole_numbers(kind):
+    sizes = [1024, 4096, 2**20]
+    found = for_budget(1000, *map(kind, sizes), disk_bytes=kind(2**24))
+    assert found == for_budget(1000, *sizes, disk_bytes=2**24)
+
+
+@pytest.mark.parametrize("bad", [8.5, np.nan, np.inf, -np.inf])
+def test_other_floats_are_no_bytes(bad):
+    with pytest.raises(InputTypeError, match="memory_bytes is"):
+        for_budget(1000, 8, 8, bad)
+
+
+def test_bytes_with_a_unit_are_told_how_to_be_written():
+    with pytest.raises(
+        InputTypeError, match=r"'8MB'; a number of bytes .* such as 8e6"
+    ):
+        for_budget(1000, 8, 8, "8MB")
+
+
 def test_memory_of_a_cost():
     cost = PlanCost(peak_slots=3, peak_records=2)
-    assert cost.memory(10, 7) == 54
+    assert cost.memory(10, 7) == cost.memory(10.0, 7.0) == 54
     assert cost.memory(10) == 40
     with pytest.raises(InputTypeError):
-        cost.memory(10.0)
+        cost.memory(10.5)
     with pytest.raises(ScheduleError):
         cost.memory(10, -1)

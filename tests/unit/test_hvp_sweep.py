@@ -117,14 +117,6 @@ def test_no_steps_and_one_step() -> None:
     np.testing.assert_array_equal(one.hvp, dc.hvp(whole(chain), X0, V))
 
 
-def test_a_result_that_depends_on_nothing() -> None:
-    chain = cp.Chain([step, lambda x, k: np.array([1.0, 2.0]), lambda x, k: x @ x])
-    found = cp.hvp_sweep(chain, X0, V, schedule=cp.Revolve(slots=1))
-    assert found.value == 5
-    np.testing.assert_array_equal(found.hvp, np.zeros(3))
-    np.testing.assert_array_equal(found.gradient, np.zeros(3))
-
-
 @pytest.mark.parametrize(
     ("v", "options", "error", "words"),
     [

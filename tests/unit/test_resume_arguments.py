@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import namedtuple
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -244,3 +245,50 @@ def test_other_types_of_floats_go_on_as_they_were(tmp_path, dtype):
     found = task.resume(tmp_path)
     assert told(found) == expected
     assert found.cotangent.dtype == dtype
+
+
+def test_a_capacity_that_was_too_small_can_be_raised(tmp_path):
+    task = Sweep(waves(30), POINT, cp.Revolve(slots=6), THETA)
+    room = cp.DiskStorage(tmp_path / "measure").put(0, POINT)
+    small = cp.DiskStorage(tmp_path / "sweep", capacity=3 * room + 20)
+    with pytest.raises(errors.StorageError, match=r"resume\(.*capacity=\.\.\.") as info:
+        cp.reverse_sweep(
+            task.chain, POINT, schedule=task.schedule, params=THETA, storage=small
+        )
+    assert repr(small.folder) in str(info.value)
+    resume = partial(cp.resume, small.folder, task.chain, params=THETA)
+    for storage in (None, cp.DiskStorage(small.folder, capacity=4 * room + 20), small):
+        with pytest.raises(errors.StorageError, match="capacity of"):
+            resume(storage=storage)
+        assert cp.unfinished(small.folder)
+    found = resume(storage=cp.DiskStorage(small.folder, capacity=10 * room))
+    whole = cp.reverse_sweep(task.chain, POINT, schedule=task.schedule, params=THETA)
+    assert np.array_equal(found.cotangent, whole.cotangent)
+    assert found.report.executed == whole.report.executed
+    assert not cp.unfinished(small.folder)
+
+
+def test_a_storage_to_resume_with_is_one_of_that_folder(half, tmp_path):
+    resume = partial(cp.resume, half, waves(9), params=THETA)
+    with pytest.raises(errors.OptionError, match="storage is one of the folder"):
+        resume(storage=cp.DiskStorage(tmp_path / "other"))
+    with pytest.raises(errors.InputTypeError, match="a DiskStorage of"):
+        resume(storage=cp.MemoryStorage())
+    (half.parent / "link").symlink_to(half)
+    try:
+        assert resume(storage=cp.DiskStorage(half.parent / "link")).value
+    finally:
+        (half.parent / "link").unlink()
+
+
+def test_whether_a_sweep_is_unfinished(half, tmp_path):
+    assert cp.unfinished(half)
+    assert not cp.unfinished(half / "nowhere")
+    with pytest.raises(errors.OptionError, match="path of a folder"):
+        cp.unfinished(3)
+    with pytest.raises(errors.StorageError, match=r"checkpoint\.resume goes on"):
+        Sweep(waves(9), POINT, cp.Revolve(slots=2), THETA).start(half)
+    cp.resume(half, waves(9), params=THETA)
+    assert not cp.unfinished(half)
+    with pytest.raises(errors.StorageError, match="start it again"):
+        cp.resume(half, waves(9), params=THETA)

@@ -22,7 +22,7 @@ from .plans._uniform import UniformBlock
 from .plans._validate import validate
 from .steps._chain import Chain
 from .steps._transition import Transition
-from .storage._disk import DiskStorage
+from .storage._disk import DiskStorage, unfinished
 from .storage._journal import Journal
 from .storage._storage import MemoryStorage, Storage
 
@@ -59,5 +59,6 @@ __all__ = [
     "hvp_sweep",
     "resume",
     "reverse_sweep",
+    "unfinished",
     "validate",
 ]

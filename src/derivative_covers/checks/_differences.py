@@ -103,18 +103,31 @@ class Line:
         low, high = np.minimum(left, right), np.maximum(left, right)
         return low, high, 8 * self.noise / t + 1e-4 * np.maximum(abs(low), abs(high))
 
-    def jumps(self) -> Array:
-        """Which entries are not continuous at the point.
+    def jumps(self) -> tuple[Array, Array, Array]:
+        """Whether entries jump at the point: by value near it, change allowed, excess.
 
-        A jump keeps its height as the step shrinks; a steep slope does not.
+        A jump keeps its height as the step shrinks, that is more than half of it at every
+        step of JUMP_STEPS; a steep slope does not. The excess is the last height over
+        what is allowed by that and by noise, on the side where it is larger; a jump has
+        more than 1.
         """
         floor = 64 * self.noise + 1e3 * np.finfo(np.float64).eps * np.abs(self.f0)
-        found = np.zeros(self.f0.shape, dtype=bool)
+        near, allowed, excess = self.f0, floor, np.zeros(self.f0.shape)
         for side in (1.0, -1.0):
             heights = [abs(self.at(side * t) - self.f0) for t in JUMP_STEPS]
-            stays = [b > 0.5 * a for a, b in pairwise(heights)]
-            found |= np.all(stays, axis=0) & (heights[-1] > floor)
-        return found
+            last = heights[-1]
+            with np.errstate(all="ignore"):
+                kept = [2 * b / a for a, b in pairwise(heights)]
+                found = np.minimum.reduce([*kept, last / floor])
+                found = np.where(np.isnan(found), 0.0, found)
+                limit = np.where(found > 0, last / found, floor)
+            more = found >= excess
+            near = np.where(more, self.at(side * JUMP_STEPS[-1]), near)
+            allowed, excess = (
+                np.where(more, limit, allowed),
+                np.where(more, found, excess),
+            )
+        return near, allowed, excess
 
     def variation(self) -> Array:
         """How much the function changes over the largest step."""

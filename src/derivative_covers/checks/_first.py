@@ -163,12 +163,9 @@ class FirstOrder:
         """Whether values close to the point tend to that at the point."""
         rows = []
         for n, line in enumerate(self.lines):
-            jumps = line.jumps()
-            k = int(np.argmax(jumps))
-            near = float(line.at(2.0**-26)[k])
-            other = float(line.at(-(2.0**-26))[k])
-            f0 = float(self.f0[k])
-            far = other if not abs(near - f0) >= abs(other - f0) else near
+            near, allowed, excess = line.jumps()
+            k = int(np.argmax(excess))
+            jump = bool(excess[k] > 1)
             reason = (
                 "the plain program jumps at this point: a branch that the recording did "
                 "not see (value(x) in a condition), or a kink where a branch was taken."
@@ -177,12 +174,12 @@ class FirstOrder:
                 CheckRow(
                     "continuity",
                     self.where(f"direction {n}", k),
-                    f0,
-                    far,
-                    float(self.noise[k]),
-                    "wrong" if jumps[k] else "ok",
-                    reason if jumps[k] else "",
-                    np.inf if jumps[k] else 0.0,
+                    float(self.f0[k]),
+                    float(near[k]),
+                    float(allowed[k]),
+                    "wrong" if jump else "ok",
+                    reason if jump else "",
+                    float(excess[k]),
                 )
             )
         return rows

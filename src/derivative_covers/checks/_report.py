@@ -21,9 +21,12 @@ class CheckRow:
     Attributes:
         what: What was compared: ``"value"``, ``"gradient"``, ``"Hessian product"``, ...
         where: The entry of the inputs, or the direction, and the output.
-        computed: What the recorded program gives.
-        reference: What differences of the plain program give.
-        error: How far the differences may be off.
+        computed: What the recorded program gives; for ``"continuity"`` the plain program
+            at the point.
+        reference: What differences of the plain program give; for ``"continuity"`` its
+            value beside the point.
+        error: How far the differences may be off; for ``"continuity"`` how far apart the
+            two may be in a continuous program, by how the change shrinks with the step.
         verdict: ``"ok"``, ``"wrong"``, ``"undecided"`` where the differences are too
             noisy to tell, or ``"skipped"``.
         reason: The likely reason of a verdict other than ok.

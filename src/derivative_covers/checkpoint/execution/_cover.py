@@ -136,6 +136,8 @@ def cover_sweep(
             finite. Has ``step``, ``phase`` (``"advance"``, ``"record"`` or
             ``"reverse"``) and ``values``.
         NondifferentiableError: A step is evaluated at a kink, jump or tie; has the same.
+        ConstantProgramError: (a ValueError) if the result depends neither on ``x0`` nor on
+            the parameters.
         UnsupportedOperationError: (a TypeError) if a step has a reverse rule and no
             tape.
         ShapeError: The last step gives no single number, or scales have another shape.
@@ -151,8 +153,10 @@ def cover_sweep(
 
     Guarantee:
         Covers to rounding, whatever the schedule, and all schedules give the same bits.
-        They are those of ``cover_hessian`` of the whole program on one tape where the
-        states are numbers and arrays in C order, and equal it to rounding otherwise.
+        They are those of ``cover_hessian`` of the whole program on one tape if that goes
+        on with a copy of every state in C order, ``x.copy()``, as a chain does. Where a
+        step returns a view such as ``x[::-1]`` or ``x.T``, a program without the copy
+        adds in another order, and is equal to rounding.
         Under ``x -> D x`` with powers of two, ``h`` changes by exactly those powers, bit
         for bit, where ``asked`` is False, and otherwise if scales change along.
 

@@ -151,9 +151,9 @@ class CoverMode:
         """
         step, program = self._steps.local(x, k, None, "record")
         last = k + 1 == self._length
+        if last:
+            step.refuse_constant(k)
         if program is None:
-            if last:
-                return _Held(step, None, np.empty(0, dtype=np.uint8), None)
             raise NeedsCarry(k)
         live = liveness_from(program, step.tape)
         if not last and (
@@ -169,6 +169,8 @@ class CoverMode:
         n = self._nparams
         ids = inputs_of(state["ids"], n)
         step, program = self._steps.local(state["x"], k, ids, phase)
+        if k + 1 == self._length:
+            step.refuse_constant(k)
         outs = step.outs
         live = np.ones(n + state["live"].size, dtype=np.uint8)
         live[n:] = state["live"]

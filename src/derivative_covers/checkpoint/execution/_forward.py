@@ -8,6 +8,7 @@ its input, and the rule of recorded steps decides.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,7 @@ _Array: Any = np.ndarray
 _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
 _CHECKED = (Taped, FromVjp)  # their outputs are canonical and finite
+_WORD = 1024
 
 
 def _nothing(x: Any, k: int) -> Any:
@@ -54,8 +56,8 @@ class Forward:
         self.chain = chain
         self.params = None if params is None else present(copy(params))
         self.rechecked = 0
-        self._innocent: set[int] = set()
-        self._flagged: list[str] = []
+        self._innocent: dict[int, int] = {}  # a bit a step, in words of _WORD steps
+        self._flagged: deque[str] = deque(maxlen=1)  # that there was one is enough
         self._watching = False
         self._at: Run = (Taped(_nothing), 0, 0)  # the run of the last step
 
@@ -167,7 +169,9 @@ class Forward:
     def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> None:
         """Decides about a step with a flag: raises, or finds it innocent once for all."""
         self._flagged.clear()
-        if k in self._innocent:
+        word, bit = divmod(k, _WORD)
+        innocent = self._innocent.get(word, 0)
+        if innocent >> bit & 1:
             return
         if not isinstance(transition, FromVjp):
             self.rechecked += 1
@@ -175,7 +179,7 @@ class Forward:
             self._flagged.clear()
         if not finite(y := canonical(y, "the output", k)):
             raise not_finite(y, "its output")
-        self._innocent.add(k)
+        self._innocent[word] = innocent | 1 << bit
 
 
 def _guarded(forward: Any, x: Any, params: Any, k: int) -> Any:

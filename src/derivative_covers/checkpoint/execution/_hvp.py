@@ -102,6 +102,8 @@ def hvp_sweep(
         DomainError: A step left its domain, or a state, its tangent, the gradient or
             the product is not finite. Has ``step``, ``phase`` and ``values``.
         NondifferentiableError: A step is evaluated at a kink, jump or tie; has the same.
+        ConstantProgramError: (a ValueError) if the result depends neither on ``x0`` nor on
+            the parameters.
         ShapeError: The last step gives no single number, or a direction has another
             shape.
         InputTypeError: A state has a part that is no float, or not of the one type.
@@ -115,8 +117,8 @@ def hvp_sweep(
 
     Guarantee:
         Exact to rounding, and all schedules give the same bits. They are those of
-        :func:`derivative_covers.hvp` of the whole program on one tape where the states
-        are numbers and arrays in C order.
+        :func:`derivative_covers.hvp` of the whole program on one tape if that goes on with
+        a copy of every state in C order, ``x.copy()``, as a chain does.
 
     Cost:
         ``report.executed`` counts evaluations of steps; all of them are recorded ones

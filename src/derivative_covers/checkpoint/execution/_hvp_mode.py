@@ -108,6 +108,8 @@ class HvpMode:
         n = self._nparams
         ids = inputs_of(state["ids"], n)
         step, program = self._steps.local(state["x"], k, ids, phase)
+        if k + 1 == self._length:
+            step.refuse_constant(k)
         outs = step.outs
         if program is None:
             dot = np.zeros(step.tape.nnodes, step.tape.dtype)

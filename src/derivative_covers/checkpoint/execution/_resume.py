@@ -11,7 +11,7 @@ from ..plans._plan import Plan
 from ..plans._schedule import Schedule
 from ..states._states import given
 from ..steps._chain import Chain
-from ..storage._disk import load
+from ..storage._disk import DiskStorage, load
 from ..storage._journal import sweep_header
 from ._cover import resumed_cover
 from ._drive import check_chain
@@ -33,6 +33,7 @@ def resume(
     *,
     params: Any = None,
     schedule: Schedule | Plan | None = None,
+    storage: DiskStorage | None = None,
     verify: str | None = None,
     progress: bool = False,
     on_event: Callable[[Any], object] | None = None,
@@ -44,6 +45,9 @@ def resume(
         chain: The same steps as before.
         params: The same parameters as before.
         schedule: Needed only for a third party's schedule: an equal one, or its plan.
+        storage: A :class:`DiskStorage` of the same folder, whose ``capacity`` and
+            ``journal_seconds`` hold from now on, as where the capacity was too small;
+            None goes on with those of before.
         verify: ``"fingerprint"`` compares states from now on. A sweep that did so before
             goes on with it anyway, with new fingerprints.
         progress: Shows a bar, with the package ``rich``.
@@ -56,12 +60,12 @@ def resume(
         last records.
 
     Raises:
-        StorageError: No unfinished sweep lies in the folder, it is running still, or a
-            file is missing, damaged or foreign.
+        StorageError: No unfinished sweep lies in the folder (:func:`unfinished` tells),
+            it is running still, or a file is missing, damaged or foreign.
         ShapeError: The chain has another length, or the parameters another shape.
         InputTypeError: The parameters are other ones than those of the sweep.
         ScheduleError: The schedule is another one.
-        OptionError: An option has no such value.
+        OptionError: An option has no such value, or ``storage`` has another folder.
         Others: As the sweep itself, whose steps go on.
 
     Guarantee:
@@ -102,8 +106,15 @@ def resume(
             "needed."
         )
         raise InputTypeError(message)
+    limits: Any = storage
+    if limits is not None and not isinstance(limits, DiskStorage):
+        message = (
+            f"storage is {limits!r:.80}; a DiskStorage of the sweep's folder is needed, "
+            "or None for the limits of before."
+        )
+        raise InputTypeError(message)
     kept = None if params is None else given(params, "params")
-    saved = load(folder)
+    saved = load(folder, storage)
     try:
         header = saved.header
         if len(chain) != header["steps"]:

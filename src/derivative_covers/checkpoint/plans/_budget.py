@@ -7,7 +7,7 @@ from itertools import islice
 from math import isqrt
 
 from ...errors import ScheduleError
-from ._integers import count
+from ._integers import count, nbytes
 from ._revolve import Revolve
 from ._schedule import Schedule
 from ._store_all import StoreAll
@@ -24,11 +24,11 @@ _TRIED_ON_DISK = 1 << 9
 
 def for_budget(
     steps: int,
-    state_bytes: int,
-    tape_bytes: int,
-    memory_bytes: int,
+    state_bytes: float,
+    tape_bytes: float,
+    memory_bytes: float,
     *,
-    disk_bytes: int | None = None,
+    disk_bytes: float | None = None,
 ) -> Schedule:
     """The schedule with the least evaluations that fits a memory.
 
@@ -39,7 +39,8 @@ def for_budget(
 
     Args:
         steps: Number of steps, ``T``.
-        state_bytes: Bytes of one state.
+        state_bytes: Bytes of one state. Bytes are whole numbers, floats such as ``8e6``
+            too.
         tape_bytes: Bytes of the record of one step.
         memory_bytes: Bytes that may be used.
         disk_bytes: Bytes on disk that may be used; None uses no disk.
@@ -50,7 +51,7 @@ def for_budget(
         512 shortest block lengths that fit.
 
     Raises:
-        InputTypeError: If an argument is no integer.
+        InputTypeError: If an argument is no whole number.
         ScheduleError: If one is negative, or nothing fits; the message says the least
             memory that would do.
 
@@ -61,14 +62,14 @@ def for_budget(
         >>> from derivative_covers.checkpoint import for_budget
         >>> for_budget(10_000, state_bytes=10**6, tape_bytes=10**6, memory_bytes=10**10)
         UniformBlock(slots=2, record='block')
-        >>> for_budget(10_000, state_bytes=10**6, tape_bytes=10**7, memory_bytes=10**8)
+        >>> for_budget(10_000, state_bytes=1e6, tape_bytes=1e7, memory_bytes=1e8)
         Revolve(slots=89)
     """
     T = count("steps", steps)
-    state = count("state_bytes", state_bytes)
-    tape = count("tape_bytes", tape_bytes)
-    memory = count("memory_bytes", memory_bytes)
-    disk = None if disk_bytes is None else count("disk_bytes", disk_bytes)
+    state = nbytes("state_bytes", state_bytes)
+    tape = nbytes("tape_bytes", tape_bytes)
+    memory = nbytes("memory_bytes", memory_bytes)
+    disk = None if disk_bytes is None else nbytes("disk_bytes", disk_bytes)
     if state + T * tape <= memory:
         return StoreAll()
     found: list[Schedule] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._integers import count
+from ._integers import nbytes
 
 __all__ = ["PlanCost"]
 
@@ -54,7 +54,7 @@ class PlanCost:
         """Evaluations of steps, recorded or not."""
         return self.unrecorded + self.recorded
 
-    def memory(self, state_bytes: int, tape_bytes: int = 0) -> int:
+    def memory(self, state_bytes: float, tape_bytes: float = 0) -> int:
         """Bytes of the slots in memory, the live state and the records at their peak.
 
         What a step itself needs while it runs is not in it.
@@ -67,9 +67,9 @@ class PlanCost:
             ``(peak_slots + 1) * state_bytes + peak_records * tape_bytes``.
 
         Raises:
-            InputTypeError: If an argument is no integer.
+            InputTypeError: If an argument is no whole number.
             ScheduleError: If one is negative.
         """
-        state = count("state_bytes", state_bytes)
-        tape = count("tape_bytes", tape_bytes)
+        state = nbytes("state_bytes", state_bytes)
+        tape = nbytes("tape_bytes", tape_bytes)
         return (self.peak_slots + 1) * state + self.peak_records * tape

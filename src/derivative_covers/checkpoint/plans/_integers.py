@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from operator import index
 from typing import Any
 
 from ...errors import InputTypeError, ScheduleError
 
-__all__ = ["count", "first_where"]
+__all__ = ["count", "first_where", "nbytes"]
 
 
 def count(name: str, given: Any) -> int:
@@ -34,6 +35,23 @@ def count(name: str, given: Any) -> int:
         msg = f"{name} is {number}; a count is needed, 0 or more."
         raise ScheduleError(msg)
     return number
+
+
+def nbytes(name: str, given: Any) -> int:
+    """A number of bytes: a count, or a float that is a whole number, such as ``8e6``.
+
+    Raises:
+        InputTypeError: If it is no whole number.
+        ScheduleError: If it is negative.
+    """
+    if isinstance(given, str):
+        msg = f"{name} is {given!r:.80}; a number of bytes is needed, such as 8e6 for 8 MB."
+        raise InputTypeError(msg)
+    number: Any = given
+    whole = isinstance(number, Real) and not isinstance(given, bool)
+    if whole and number // 1 == number:
+        number = int(number)
+    return count(name, number)
 
 
 def first_where(holds: Callable[[int], bool], low: int, high: int) -> int:

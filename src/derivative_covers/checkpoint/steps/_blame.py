@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DomainError, NondifferentiableError
+from ...errors import DerivativeError, DomainError, NondifferentiableError
 from ..states._states import leaves, mutation
 
 __all__ = ["blame", "not_finite"]
 
 _SHOWN = 4
+_COUNTER = (
+    "Numbers of a state are floats, and recorded variables where the step is recorded. In "
+    "the place of a counter in the state, use the index k that every step gets."
+)
 
 
 def blame(error: BaseException, step: int, phase: str) -> None:
@@ -25,8 +29,11 @@ def blame(error: BaseException, step: int, phase: str) -> None:
     """
     if isinstance(error, (DomainError, NondifferentiableError)):
         if error.step is None:
+            text = f"step {step} ({phase}): {error}"
+            if str(error).startswith("int("):
+                text = f"{text} {_COUNTER}"
             error.step, error.phase = step, phase
-            error.args = (f"step {step} ({phase}): {error}",)
+            error.args = (text,)
             return
     elif isinstance(error, Exception):
         found = mutation(error, step, phase)
@@ -36,6 +43,16 @@ def blame(error: BaseException, step: int, phase: str) -> None:
         note = f"In step {step} of the chain ({phase})."
         if note not in getattr(error, "__notes__", ()):
             error.add_note(note)
+            if _of_index(error):
+                error.add_note(_COUNTER)
+
+
+def _of_index(error: Exception) -> bool:
+    """Whether a float, or a recorded variable, stood where an integer is needed."""
+    text = str(error)
+    if isinstance(error, DerivativeError):
+        return "the use as an index" in text
+    return isinstance(error, (IndexError, TypeError)) and "integer" in text
 
 
 def not_finite(state: Any, what: str) -> DomainError:

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputTypeError
+from ...errors import ConstantProgramError, InputTypeError
 from ...sweeps import Program, adjoints, check_outputs
 from ...tape import Tape, input_variable, one_recording, output_entries, shared_variable
+from ...tape._kinks import detached
 from ..states._states import (
     Space,
     canonical,
@@ -72,6 +73,21 @@ class StepRecord:
         if not finite(self.y):  # a constant entry
             raise not_finite(self.y, "its output")
         return program
+
+    def refuse_constant(self, k: int) -> None:
+        """Refuses an output that depends on nothing; for the last step of a chain.
+
+        Raises:
+            ConstantProgramError: As for a program on one tape.
+        """
+        if detached(self.tape, self.outs).all():
+            msg = (
+                f"the result of the chain, given by step {k}, does not depend on x0 or "
+                "params at this point, or its dependence was lost through a plain number "
+                "in some step; every derivative would be zero. Compute it from the "
+                "state with NumPy's functions."
+            )
+            raise ConstantProgramError(msg)
 
     def pullback(
         self, ybar: Any, params_bar: Any, *, last: bool = False

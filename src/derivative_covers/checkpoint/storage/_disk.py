@@ -16,9 +16,10 @@ from ._folder import Folder, unusable
 from ._journal import Saved
 from ._storage import check_key, check_room, checked_capacity, frozen, missing
 
-__all__ = ["DiskStorage", "load"]
+__all__ = ["DiskStorage", "load", "unfinished"]
 
 _JOURNAL = "journal"
+_ENDED = "ended"
 
 
 class _Entry(NamedTuple):
@@ -36,14 +37,17 @@ class DiskStorage:
     sweep that ends removes them all and leaves the folder empty; so does one that ends
     with an error, of a step or a callback. After a kill, an interrupt (Ctrl-C) or a
     StorageError, such as a full disk, they stay, and :func:`resume` goes on from them,
-    to the same bits. Files are written under a temporary name, carry digests of all of their bytes,
-    and are verified before anything of them is used; none is a pickle.
+    to the same bits; :func:`unfinished` tells whether there is one. Files are written
+    under a temporary name, carry digests of all of their bytes, and are verified before
+    anything of them is used; none is a pickle.
 
     Args:
         folder: Path of the folder, made where there is none; a relative one counts from
             the working directory of now.
         capacity: Most bytes of the files of saved states at once; None for no limit.
             States that were dropped lie there until the next record, beyond the limit.
+            A sweep that exceeds it stays in its folder, and :func:`resume` goes on with a
+            storage of a larger capacity.
         journal_seconds: Least time between two records of the journal: what a kill can
             cost. With 0 there is one at every occasion.
 
@@ -128,7 +132,7 @@ class DiskStorage:
         packed = pack(state, self._label(key), key)
         old = self._states.get(key)
         used = self._nbytes - (old.size if old else 0)
-        check_room(key, packed.size, used, self.capacity)
+        check_room(key, packed.size, used, self.capacity, *self._remedy())
         name = f"state-{key}-{self._serial}-{self._sweep}"
         digest = write(folder.join(name), packed, key, synced=False)
         self._serial += 1
@@ -254,13 +258,18 @@ class DiskStorage:
             StorageError: A file cannot be removed.
         """
         folder = self._opened()
+        last = _JOURNAL
+        if self._recorded:
+            # A record whose states go one by one is none: a kill must not leave it.
+            last = f"{_ENDED}-{self._sweep}"
+            folder.rename(_JOURNAL, last)
         for entry in self._states.values():
             folder.remove(entry.name)
         for name in self._dropped:
             folder.remove(name)
         self._states.clear()
         # Last: as long as any other file is there, it says whose they are.
-        folder.remove(_JOURNAL)
+        folder.remove(last)
         folder.sync()
         self.close()
 
@@ -273,7 +282,7 @@ class DiskStorage:
         folder = Folder(self.folder, make=True)
         try:
             folder.remove(_JOURNAL + PART)
-            names = folder.names()
+            names = _without_ended(folder)
             if _JOURNAL in names:
                 why = (
                     "it holds an unfinished sweep; checkpoint.resume goes on with it; "
@@ -288,6 +297,16 @@ class DiskStorage:
         self._open = folder
         self._sweep = secrets.token_hex(8)
         return folder
+
+    def _remedy(self) -> tuple[str, ...]:
+        """What to do where the capacity is exceeded, if that is anything special."""
+        if self._header is None:
+            return ()
+        return (
+            "the sweep waits in the folder; to go on, give resume a larger one, "
+            f"checkpoint.resume({self.folder!r}, chain, ..., "
+            f"storage=DiskStorage({self.folder!r}, capacity=...))",
+        )
 
     def _label(self, key: int | str) -> dict[str, Any]:
         return {"key": key, "sweep": self._sweep}
@@ -313,8 +332,6 @@ class DiskStorage:
         self._open = folder
         self._header = record["header"]
         self._sweep = record["sweep"]
-        self.capacity = record["capacity"]
-        self.journal_seconds = record["journal_seconds"]
         for key, *entry in record["states"]:
             found = _Entry(*entry)
             path = folder.join(found.name)
@@ -336,23 +353,81 @@ class DiskStorage:
         self._last = time.monotonic()
 
 
-def load(folder: str | os.PathLike[str]) -> Saved:
+def unfinished(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds a sweep that :func:`resume` goes on with.
+
+    So a program that may be killed and started anew is written once: it resumes where
+    this is true, and begins elsewhere. False where there is no such folder, where it is
+    empty, and where a sweep has ended or was killed before its first record. A sweep that
+    is still running is unfinished, too; ``resume`` refuses it then.
+
+    Args:
+        folder: The folder of a :class:`DiskStorage`.
+
+    Raises:
+        OptionError: (a ValueError) if ``folder`` is no path.
+
+    Cost:
+        One look at the disk; nothing is read or locked.
+
+    Example:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from derivative_covers import checkpoint as cp
+        >>> chain = cp.Chain([cp.Chain.uniform(9, lambda x, k: np.sin(x)), lambda x, k: x])
+        >>> def work(folder):
+        ...     if cp.unfinished(folder):
+        ...         return cp.resume(folder, chain)
+        ...     disk = cp.DiskStorage(folder)
+        ...     return cp.reverse_sweep(chain, 1.0, schedule=cp.Revolve(3), storage=disk)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     float(work(os.path.join(folder, "sweep")).value.round(6))
+        0.481329
+    """
+    return os.path.lexists(os.path.join(_absolute(folder), _JOURNAL))
+
+
+def load(folder: str | os.PathLike[str], storage: DiskStorage | None = None) -> Saved:
     """The sweep that lies in a folder, every file verified.
+
+    Args:
+        folder: The folder.
+        storage: One of that folder that is not in use, whose limits hold from now on;
+            None: the limits of before.
 
     Raises:
         StorageError: None lies there, it is still running, or a file of it is missing,
             damaged or foreign; the record and what it names are left as they are.
+        OptionError: ``storage`` is one of another folder.
     """
-    storage = DiskStorage(folder)
+    own = DiskStorage(folder)
+    if storage is None:
+        storage, given = own, False
+    else:
+        given = True
+        if os.path.realpath(storage.folder) != os.path.realpath(own.folder):
+            message = (
+                f"storage is one of the folder {storage.folder}, and the sweep to resume "
+                f"lies in {own.folder}: give a DiskStorage of that folder"
+            )
+            raise OptionError(message)
     opened = Folder(storage.folder, make=False)
     try:
-        if _JOURNAL not in opened.names():
-            why = "no unfinished sweep lies there; a finished one leaves nothing behind"
+        if _JOURNAL not in _without_ended(opened):
+            why = (
+                "no unfinished sweep lies there. It has ended, which leaves nothing "
+                "behind, or it was killed before its first record (a cover also between "
+                "its two attempts): start it again, with "
+                "storage=DiskStorage(folder). checkpoint.unfinished(folder) tells beforehand"
+            )
             raise unusable(storage.folder, why)
         nest, record, _ = read(opened.join(_JOURNAL), _JOURNAL, writable=True)
         if not _complete(record):
             message = f"the file {opened.join(_JOURNAL)} is no journal but another file"
             raise StorageError(message, _JOURNAL)
+        if not given:
+            storage.capacity = record["capacity"]
+            storage.journal_seconds = record["journal_seconds"]
         storage._adopt(opened, record)
     except BaseException:
         opened.close()
@@ -365,6 +440,20 @@ def load(folder: str | os.PathLike[str]) -> Saved:
         nest["buffers"],
         frozen(nest["live"], _JOURNAL),
     )
+
+
+def _without_ended(folder: Folder) -> list[str]:
+    """The names in a folder, once what is left of an ended sweep has been removed."""
+    names = folder.names()
+    for last in names:
+        if found := re.fullmatch(rf"{_ENDED}-([0-9a-f]{{16}})", last):
+            state = re.compile(rf"state-\d+-\d+-{found[1]}({re.escape(PART)})?")
+            for name in names:
+                if state.fullmatch(name):
+                    folder.remove(name)
+            folder.remove(last)
+            return _without_ended(folder)
+    return names
 
 
 def _complete(record: dict[str, Any]) -> bool:

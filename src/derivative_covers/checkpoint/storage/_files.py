@@ -219,7 +219,8 @@ class _Reader:
 def _header(read: _Reader, size: int) -> tuple[dict[str, Any], int]:
     path, key = read._path, read._key
     if size < _PREFIX.size + 2 * _DIGEST:
-        raise _broken(path, key, f"it is too short with {size} bytes")
+        why = f"it has {size} bytes, fewer than any file of a sweep: it was cut off"
+        raise _broken(path, key, why)
     magic, version, length = _PREFIX.unpack(read.bytes(_PREFIX.size))
     if magic != _MAGIC:
         raise _broken(path, key, "it is no file of this package")
@@ -288,7 +289,9 @@ def _unwritten(path: str, key: object, fault: OSError) -> StorageError:
 
 
 def _broken(path: str, key: object, why: str) -> StorageError:
-    message = f"the file {path} of {_what(key)} cannot be used: {why}"
+    message = f"{_what(key)}, the file {path}, cannot be used: {why}"
+    if key == "journal":
+        message += ". Nothing goes on from it; to start anew, empty the folder"
     return StorageError(message, key)
 
 

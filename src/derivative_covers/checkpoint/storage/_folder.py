@@ -91,6 +91,18 @@ class Folder:
         """The path of a file in it."""
         return os.path.join(self.path, name)
 
+    def rename(self, name: str, new: str) -> None:
+        """Gives a file another name.
+
+        Raises:
+            StorageError: It cannot be renamed.
+        """
+        try:
+            os.replace(self.join(name), self.join(new))
+        except OSError as fault:
+            message = f"the file {self.join(name)} cannot be renamed: {fault}"
+            raise StorageError(message, name) from fault
+
     def remove(self, name: str) -> None:
         """Removes a file if it is there.
 

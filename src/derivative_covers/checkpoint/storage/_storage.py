@@ -192,12 +192,18 @@ def check_key(key: object) -> None:
         raise StorageError(message, key)
 
 
-def check_room(key: int, size: int, used: int, capacity: int | None) -> None:
+def check_room(
+    key: int,
+    size: int,
+    used: int,
+    capacity: int | None,
+    remedy: str = "give a larger capacity or plan fewer slots",
+) -> None:
     """Raises StorageError where the state does not fit."""
     if capacity is not None and used + size > capacity:
         message = (
             f"state {key} needs {size} bytes, and {used} of the storage's capacity of "
-            f"{capacity} bytes are in use: give a larger capacity or plan fewer slots"
+            f"{capacity} bytes are in use: {remedy}"
         )
         raise StorageError(message, key)
 
