@@ -27,6 +27,7 @@ from ._report import Seconds, SpaceUse, SweepReport, Work, check_costs
 
 __all__ = ["Execution"]
 
+_Array: Any = np.ndarray
 _CHUNK = 1000  # steps of an advance between two events
 _PHASES: dict[str, str] = {
     "advance": "advance",
@@ -136,7 +137,7 @@ class Execution:
             ScheduleError: If the plan breaks a rule, or its predicted cost.
         """
         walk = self.plan.walk()
-        seconds = self.measured.seconds
+        seconds, clock = self.measured.seconds, perf_counter
         does: dict[str, tuple[Callable[[int, int, str], None], str]] = {
             kind: (getattr(self, f"_{kind}"), phase) for kind, phase in _PHASES.items()
         }
@@ -154,7 +155,7 @@ class Execution:
             except NeedsCarry as needs:
                 needs.executed = self.ledger.executed(walk.frames)
                 raise
-            now = perf_counter()
+            now = clock()
             seconds[phase] += now - self._clock
             self._clock = now
         self.ledger.finish()
@@ -195,13 +196,12 @@ class Execution:
             if self._prints is not None:
                 self._prints.kept(k, before, "while the step was recorded")
                 self._prints.seen(k + 1, y)
-            self._live_bytes = y.nbytes if type(y) is np.ndarray else _nbytes(y)
+            self._live_bytes = y.nbytes if type(y) is _Array else _nbytes(y)
             self._records[k] = record
             _, work, reverse, nbytes = record
             self._record_bytes += nbytes
             measured.forward += work
             measured.reverse += reverse
-            measured.unrecorded += ledger.replays.of(k) * work
             if nbytes > measured.tape:
                 measured.tape = nbytes
             del y, record, before, _
@@ -213,9 +213,12 @@ class Execution:
         self.ledger.reverse(start, stop)
         self._live.clear()
         self._live_bytes = 0
-        records, reverse = self._records, self.mode.reverse
+        records, reverse, before = self._records, self.mode.reverse, self.mode.nbytes
+        measured, leave = self.measured, self.ledger.replays.leave
         for k in range(stop - 1, start - 1, -1):
-            self._record_bytes -= records[k].nbytes
+            _, work, _, nbytes = records[k]
+            self._record_bytes -= nbytes
+            measured.unrecorded += leave(k) * work
             try:
                 reverse(records.pop(k), k)
             except BaseException as error:
@@ -223,7 +226,8 @@ class Execution:
                 raise
             if self._listeners:
                 self._tell("reverse", k, self.ledger.evaluations)
-        self._weigh()
+        if self.mode.nbytes != before:  # else less is held than before
+            self._weigh()
         if self._journal is not None:
             self._commit_if_due(self._journal, "reverse")
 
@@ -366,7 +370,8 @@ class Execution:
         """Raises if the live state is not finite, for the step that made it so."""
         self._unsure = False
         live = self._live[0]
-        self._live_bytes = size = _nbytes(live)
+        size = live.nbytes if type(live) is _Array else _nbytes(live)
+        self._live_bytes = size
         if size > self.measured.state:
             self.measured.state = size
         if finite(live):
@@ -401,6 +406,6 @@ class Execution:
 
 
 def _nbytes(state: Any) -> int:
-    if type(state) is np.ndarray:
+    if isinstance(state, np.ndarray):
         return state.nbytes
     return sum(map(_nbytes, state.values() if type(state) is dict else state))

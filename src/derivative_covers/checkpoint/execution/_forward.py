@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ..states._expected import expected
+from ..states._space import Space, fits, space
 from ..states._states import (
     canonical,
     copy,
     finite,
+    numbers,
     present,
     protect,
     rewrapped,
@@ -34,7 +37,6 @@ __all__ = ["Forward"]
 _Array: Any = np.ndarray
 _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
-_CHECKED = (Taped, FromVjp)  # their outputs are canonical and finite
 _WORD = 1024
 
 
@@ -60,6 +62,7 @@ class Forward:
         self._flagged: deque[str] = deque(maxlen=1)  # that there was one is enough
         self._watching = False
         self._at: Run = (Taped(_nothing), 0, 0)  # the run of the last step
+        self._space = space(np.zeros(()))  # of the state that was recorded last
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -88,56 +91,62 @@ class Forward:
             state = self._run(transition, state, first, end, seen)
         return state
 
-    def record(self, state: Any, k: int) -> tuple[Any, Any]:
-        """State ``k + 1`` and the pullback of step ``k``."""
+    def record(self, state: Any, k: int) -> tuple[Any, Any, Space, Space]:
+        """State ``k + 1``, the pullback of step ``k``, and the spaces of both states."""
         transition, first, end = self._at
         if not first <= k < end:
             self._at = transition, first, end = self.chain.run_of(k)
-        checked = type(transition) in _CHECKED
-        # Others' pullbacks may hold x, and a later step may fill its memory anew.
-        x = present(state if checked else copy(state))
-        params = rewrapped(self.params)
+        before = self._space
+        if not fits(state, before.form):
+            before = space(state)
+        x = state
+        if type(transition) is FromVjp:
+            record = transition.raw_record
+        else:
+            record = transition.record
+            if type(transition) is not Taped:
+                # A pullback may hold x, and a later step may fill its memory anew.
+                x = copy(state)
+        params = None if self.params is None else rewrapped(self.params)
         locked = protect(state)
         try:
-            if self._watching:
-                y, pullback = transition.record(x, params, k)
-            else:
-                with np.errstate(all="ignore"):
-                    y, pullback = transition.record(x, params, k)
+            y, pullback = record(present(x), params, k)
         finally:
             if locked:
                 unprotect(locked)
-        if not checked:
-            y = canonical(y, "the output", k)
-            if not finite(y):
-                raise not_finite(y, "its output")
-        return y, pullback
+        found = expected(y, before.form)
+        if found is not None:
+            self._space = before
+            return found, pullback, before, before
+        y = canonical(y, "the output", k)
+        if not finite(y):
+            raise not_finite(y, "its output")
+        self._space = after = space(y)
+        return y, pullback, before, after
 
     def _run(
         self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
     ) -> Any:
         """The inner loop; between two steps a state is kept as steps receive it."""
-        forward, params, flagged = transition.forward, self.params, self._flagged
+        forward, flagged = _stepper(transition, self.params), self._flagged
         x = present(x)
-        k, locked, nest = first, None, isinstance(params, (dict, list, tuple))
+        k, locked = first, None
         try:
             for k in range(first, stop):
-                if nest:
-                    params = rewrapped(self.params)
                 kind = type(x)
                 if kind is _Array:  # what _guarded does, without a call
                     if x.flags.writeable:
                         x.setflags(False)
                         locked = x
-                        y = forward(x, params, k)
+                        y = forward(x, k)
                         x.setflags(True)
                         locked = None
                     else:
-                        y = forward(x, params, k)
-                elif kind is _Double:
-                    y = forward(x, params, k)
+                        y = forward(x, k)
+                elif kind is _Double or numbers(x):
+                    y = forward(x, k)
                 else:
-                    y = _guarded(forward, x, params, k)
+                    y = _guarded(forward, x, k)
                 kind = type(y)
                 if kind is _Array:
                     if not (  # what canonical does, without a call
@@ -162,9 +171,11 @@ class Forward:
             if locked is not None:
                 locked.setflags(True)
             flagged.clear()
+            if isinstance(error, TypeError) and type(transition) is FromVjp:
+                transition.explain(error, self.params)
             blame(error, k, "advance")
             raise
-        return canonical(x, "the output", k)
+        return x if type(x) is _Array else canonical(x, "the output", k)
 
     def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> None:
         """Decides about a step with a flag: raises, or finds it innocent once for all."""
@@ -175,19 +186,30 @@ class Forward:
             return
         if not isinstance(transition, FromVjp):
             self.rechecked += 1
-            _guarded(transition.record, x, rewrapped(self.params), k)
+            record, params = transition.record, rewrapped(self.params)
+            _guarded(lambda x, k: record(x, params, k), x, k)
             self._flagged.clear()
         if not finite(y := canonical(y, "the output", k)):
             raise not_finite(y, "its output")
         self._innocent[word] = innocent | 1 << bit
 
 
-def _guarded(forward: Any, x: Any, params: Any, k: int) -> Any:
+def _stepper(transition: Transition, params: Any) -> Any:
+    """A step as a function of state and index."""
+    if params is None and type(transition) is FromVjp:
+        return transition.function
+    forward = transition.forward
+    if params is None:
+        return lambda x, k: forward(x, None, k)
+    return lambda x, k: forward(x, rewrapped(params), k)
+
+
+def _guarded(forward: Any, x: Any, k: int) -> Any:
     """Calls a step while nobody can write to its state."""
     locked: list[Any] = []
     try:
         _lock(x, locked)
-        return forward(rewrapped(x), params, k)
+        return forward(rewrapped(x), k)
     finally:
         unprotect(locked)
 

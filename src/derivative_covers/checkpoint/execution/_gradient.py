@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from ...errors import NondeterministicStepError, ShapeError
-from ..states._space import Space, fits
+from ..states._expected import expected
+from ..states._space import Space
 from ..states._states import (
     copy,
     finite,
@@ -54,7 +56,6 @@ class GradientMode:
         self._params_nbytes = 0 if params is None else space(params).nbytes
         self.nbytes = self._params_nbytes
         self._space: Space | None = None  # of the cotangent
-        self._last = space(np.zeros(()))  # of the state that was met last
         self._locked: list[Any] = []
         self.value: Any = None
         self.cotangent: Any = None
@@ -87,19 +88,17 @@ class GradientMode:
 
     def record(self, state: Any, k: int) -> tuple[Any, Record]:
         """Runs step ``k`` and keeps its pullback."""
-        before = self._last
-        if not fits(state, before.form):
-            before = space(state)
-        y, pullback = self._forward.record(state, k)
-        after = before if fits(y, before.form) else space(y)
-        self._last = after
+        y, pullback, before, after = self._forward.record(state, k)
         if k + 1 == self._steps:
             self.value = check_scalar(y, k)
-        step = getattr(pullback, "__self__", None)
         work, nbytes = 1, before.nbytes
-        if isinstance(step, StepRecord):
-            work, nbytes = step.tape.nnodes - step.tape.ninputs, step.tape.nbytes
-            pullback = partial(pullback, last=True)
+        if type(pullback) is MethodType:
+            step = pullback.__self__
+            if isinstance(step, StepRecord):
+                work, nbytes = step.tape.nnodes - step.tape.ninputs, step.tape.nbytes
+                pullback = partial(pullback, last=True)
+                if k + 1 == self._steps:
+                    step.refuse_constant(k)
         return y, _new(Record, ((pullback, before, after), work, work, nbytes))
 
     def reverse(self, record: Record, k: int) -> None:
@@ -111,9 +110,12 @@ class GradientMode:
         elif found is not after and found != after:
             raise _changed(k, found, after)
         xbar, params_bar = pullback(present(ybar), self.params_cotangent)
-        xbar = matched(xbar, before, "the cotangent given by the reverse rule", k)
-        if not finite(xbar):
-            raise not_finite(xbar, "the cotangent of its input")
+        taken = expected(xbar, before.form)
+        if taken is None:
+            what = "the cotangent given by the reverse rule"
+            taken = matched(xbar, before, what, k)
+            if not finite(taken):
+                raise not_finite(taken, "the cotangent of its input")
         if self._params_space is not None:
             params_bar = matched(
                 params_bar,
@@ -127,8 +129,8 @@ class GradientMode:
         # Read-only as long as the sweep holds it, since it may be memory that a reverse
         # rule keeps and fills anew at every call.
         unprotect(self._locked)
-        self._locked = protect(xbar)
-        self.cotangent, self._space = xbar, before
+        self._locked = protect(taken)
+        self.cotangent, self._space = taken, before
         self.nbytes = before.nbytes + self._params_nbytes
 
     def export(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ the machine's rules to the end, or stops with the number of the action that brok
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,7 +29,8 @@ class Ledger:
         cotangent: Number of the state whose cotangent is known; ``steps`` at first.
         slots: The saved states of every level.
         records: Steps that were recorded and not yet reversed.
-        replays: How often steps have been run without recording, so far.
+        replays: How often steps have been run without recording, so far. Whoever
+            reverses a step leaves it.
     """
 
     __slots__ = (
@@ -60,19 +60,20 @@ class Ledger:
             raise self._error(start, stop, "advance")
         self.live = stop
         self.counts["unrecorded"] += stop - start
-        self.replays.add(start, stop)
+        self.replays.add(start, stop, stop == self.cotangent)
         self.position += 1
 
     def record(self, start: int, stop: int) -> None:
         """Counts a recording."""
         if self.live != start or not start < stop <= self.cotangent:
             raise self._error(start, stop, "record")
-        records, steps = self.records, range(start, stop)
-        if not records.isdisjoint(steps):
-            k = min(records.intersection(steps))
-            why = f"step {k} has a record already"
-            raise self._error(start, stop, "record", why)
-        records.update(steps)
+        records = self.records
+        for k in range(start, stop):
+            if k in records:
+                records.difference_update(range(start, k))
+                why = f"step {k} has a record already"
+                raise self._error(start, stop, "record", why)
+            records.add(k)
         self.live = stop
         counts = self.counts
         counts["recorded"] += stop - start
@@ -84,14 +85,14 @@ class Ledger:
         """Takes the cotangent from state ``stop`` to state ``start``."""
         if self.cotangent != stop or not 0 <= start < stop:
             raise self._error(start, stop, "reverse")
-        records, steps = self.records, range(start, stop)
-        if not records.issuperset(steps):
-            k = next(k for k in steps if k not in records)
-            raise self._error(start, stop, "reverse", f"step {k} has no record")
-        records.difference_update(steps)
+        records = self.records
+        for k in range(start, stop):
+            if k not in records:
+                records.update(range(start, k))
+                raise self._error(start, stop, "reverse", f"step {k} has no record")
+            records.remove(k)
         self.live = None
         self.cotangent = start
-        self.replays.forget(start)
         self.position += 1
 
     def save(self, k: int, stop: int, level: str) -> None:
@@ -146,7 +147,7 @@ class Ledger:
 
     def executed(self, frames: int) -> PlanCost:
         """The counts, in the form of a predicted cost."""
-        return PlanCost(**self.counts, max_replays=self.replays.most, frames=frames)
+        return PlanCost(**self.counts, max_replays=self.replays.most(), frames=frames)
 
     def export(self) -> dict[str, Any]:
         """All of it as a dict that JSON keeps; :meth:`load` is the inverse."""
@@ -156,7 +157,7 @@ class Ledger:
             "slots": {level: sorted(held) for level, held in self.slots.items()},
             "records": sorted(self.records),
             "counts": self.counts,
-            "replays": [self.replays.starts, self.replays.counts, self.replays.most],
+            "replays": self.replays.export(),
         }
 
     def load(self, position: int, found: dict[str, Any]) -> None:
@@ -167,9 +168,7 @@ class Ledger:
         self.slots = {level: set(held) for level, held in found["slots"].items()}
         self.records = set(found["records"])
         self.counts = dict(found["counts"])
-        replays = self.replays
-        starts, counts, replays.most = found["replays"]
-        replays.starts, replays.counts = list(starts), list(counts)
+        self.replays.load(found["replays"])
 
     def unknown(self, action: object) -> ScheduleError:
         """The error of what is no action at all."""
@@ -202,50 +201,62 @@ class Ledger:
 
 
 class Replays:
-    """How often each step was run: constant pieces, as few as there are interval ends.
+    """How often each step was run without recording, while steps are left one by one.
+
+    The last step is left first. So the count of the last one that is not yet left is
+    kept, and where counts differ from those of the step before: as few numbers as there
+    are ends of intervals.
 
     Attributes:
-        starts: First steps of the pieces, ascending from 0.
-        counts: Evaluations of every step of a piece.
-        most: The most that any step has had.
+        last: Evaluations of the last step.
+        changes: Those of a step less those of the step before, where that is not 0.
+        left: The most that any step has had which was left.
     """
 
-    __slots__ = ("counts", "most", "starts")
+    __slots__ = ("changes", "last", "left")
 
     def __init__(self) -> None:
-        self.starts = [0]
-        self.counts = [0]
-        self.most = 0
+        self.last = 0
+        self.left = 0
+        self.changes: dict[int, int] = {}
 
-    def add(self, a: int, b: int) -> None:
+    def add(self, a: int, b: int, to_the_end: bool) -> None:
         """One more evaluation of the steps ``a .. b-1``."""
-        starts, counts = self.starts, self.counts
-        i = bisect_left(starts, a)
-        if i == len(starts) or starts[i] != a:
-            starts.insert(i, a)
-            counts.insert(i, counts[i - 1])
-        j = bisect_left(starts, b, i)
-        if j == len(starts) or starts[j] != b:
-            starts.insert(j, b)
-            counts.insert(j, counts[j - 1])
-        for q in range(i, j):
-            counts[q] += 1
-            if counts[q] > self.most:
-                self.most = counts[q]
-        if counts[j] == counts[j - 1]:
-            del starts[j], counts[j]
-        if i and counts[i] == counts[i - 1]:
-            del starts[i], counts[i]
+        changes = self.changes
+        more = changes.pop(a, 0) + 1
+        if more:
+            changes[a] = more
+        if to_the_end:
+            self.last += 1
+        else:
+            more = changes.pop(b, 0) - 1
+            if more:
+                changes[b] = more
 
-    def of(self, k: int) -> int:
-        """Evaluations of step ``k``."""
-        return self.counts[bisect_right(self.starts, k) - 1]
+    def leave(self, k: int) -> int:
+        """Evaluations of the last step ``k``, which will not come again."""
+        count = self.last
+        if count > self.left:
+            self.left = count
+        self.last = count - self.changes.pop(k, 0)
+        return count
 
-    def forget(self, k: int) -> None:
-        """Steps from ``k`` on will not come again."""
-        starts, counts = self.starts, self.counts
-        while starts[-1] >= k and len(starts) > 1:
-            del starts[-1], counts[-1]
+    def most(self) -> int:
+        """The most that any step has had."""
+        count, most = self.last, max(self.last, self.left)
+        for k in sorted(self.changes, reverse=True):
+            count -= self.changes[k]
+            most = max(most, count)
+        return most
+
+    def export(self) -> list[Any]:
+        """All of it, for JSON."""
+        return [self.last, self.left, sorted(self.changes.items())]
+
+    def load(self, found: list[Any]) -> None:
+        """Goes on from what :meth:`export` gave."""
+        self.last, self.left, changes = found
+        self.changes = dict(changes)
 
 
 _NAMES = {

@@ -67,6 +67,8 @@ def reverse_sweep(
             ``values``.
         NondifferentiableError: A recorded step is evaluated at a kink, jump or tie; has
             the same.
+        ConstantProgramError: (a ValueError) The last step is recorded and its result
+            depends neither on the state nor on the parameters.
         ShapeError: The last step gives no single number, or a cotangent has another
             shape than what it belongs to.
         InputTypeError: A state has a part that is no float.
@@ -81,9 +83,10 @@ def reverse_sweep(
 
     Guarantee:
         All schedules give the same bits. With ``Transition.taped`` they are those of the
-        gradient of the whole program on one tape, where the entries of all states are
-        distinct recorded values, and equal it to rounding otherwise. Exceptions of a step
-        go on as they are, with a note of the step. After an error nothing is left in the
+        gradient of the whole program on one tape that goes on with a copy of every state
+        in C order (``x.copy()``), where the entries of all states are distinct recorded
+        values, and equal it to rounding otherwise. A step before the last whose output is
+        constant has cotangents zero. Exceptions of a step go on as they are, with a note of the step. After an error nothing is left in the
         storage. What :func:`resume` needs is left, in a :class:`DiskStorage`, by a kill,
         an interrupt (Ctrl-C) and a StorageError, such as a full disk.
 

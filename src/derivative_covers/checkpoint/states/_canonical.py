@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -62,8 +61,10 @@ def canonical(
     elif type(x) is np.float64 or type(x) is float or type(x) is np.float32:
         return np.array(x)
     elif isinstance(x, (tuple, list, dict)):
-        with suppress(_Unusual):
+        try:
             return _plain(x)
+        except _Unusual:
+            pass
     reader = _Reader(name, step, convert)
     found = reader.read(x, ())
     if not reader.size:
@@ -110,12 +111,12 @@ def _plain(x: Any) -> Any:
             and x.size
         ):
             return x
-    elif kind is np.float64 or kind is float:
+    elif kind is float or kind is np.float64:
         return np.array(x)
     elif kind is tuple and x:
-        return tuple([_plain(part) for part in x])
+        return tuple(map(_plain, x))
     elif kind is list and x:
-        return [_plain(part) for part in x]
+        return list(map(_plain, x))
     elif kind is dict and x and all(type(key) is str for key in x):
         return {key: _plain(part) for key, part in x.items()}
     raise _Unusual

@@ -32,8 +32,11 @@ def protect(state: Any) -> list[Any]:
             state.setflags(False)
             return [state]
         return []
-    parts = state.values() if type(state) is dict else state
-    return [a for part in parts for a in protect(part)]
+    found: list[Any] = []
+    for part in state.values() if type(state) is dict else state:
+        if type(part) is not _Array or part.ndim:
+            found += protect(part)
+    return found
 
 
 def unprotect(arrays: Iterable[Any]) -> None:

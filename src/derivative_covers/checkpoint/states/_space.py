@@ -108,15 +108,15 @@ def matched(x: Any, target: Space, name: str, step: int | None = None) -> Any:
         ShapeError: If a container or shape differs; the message names it and the step.
     """
     form = target.form
-    if (
-        type(x) is np.ndarray
-        and type(form) is Entry
-        and x.dtype is form.dtype
-        and x.shape == form.shape
-        and x.base is None
-        and x.flags.c_contiguous
-    ):
-        return x
+    if type(x) is np.ndarray and type(form) is Entry:
+        shape, dtype = form
+        if (
+            x.dtype is dtype
+            and x.shape == shape
+            and x.base is None
+            and x.flags.c_contiguous
+        ):
+            return x
     found = canonical(x, name, step, convert=True)
     if fits(found, form):
         return found
@@ -133,18 +133,16 @@ def _form(state: Any) -> Entry | Nest:
 
 def fits(state: Any, form: Entry | Nest) -> bool:
     """Whether a state is certainly of that form; False where only :func:`space` tells."""
+    kind = type(state)
     if isinstance(form, Entry):
-        return (
-            type(state) is np.ndarray
-            and state.dtype is form.dtype
-            and state.shape == form.shape
-        )
-    kind, parts = type(state), form.parts
-    if kind is not form.kind or len(state) != len(parts):
+        shape, dtype = form
+        return kind is np.ndarray and state.dtype is dtype and state.shape == shape
+    container, keys, parts = form
+    if kind is not container or len(state) != len(parts):
         return False
     if kind is not dict:
         return all(map(fits, state, parts))
-    return tuple(state) == form.keys and all(map(fits, state.values(), parts))
+    return tuple(state) == keys and all(map(fits, state.values(), parts))
 
 
 def _entries(form: Entry | Nest) -> list[Entry]:

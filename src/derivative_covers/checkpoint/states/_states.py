@@ -30,6 +30,7 @@ __all__ = [
     "leaves",
     "matched",
     "mutation",
+    "numbers",
     "present",
     "protect",
     "rebuild",
@@ -42,19 +43,24 @@ __all__ = [
 Array = NDArray[Any]
 _FLOAT64 = np.dtype(np.float64)
 _LEAVES = (np.ndarray, np.float64)
+_NUMBER = frozenset((np.float64,))
 _SHORT = 16
+_Array: Any = np.ndarray
 _vdot = np.vdot
 
 
 def present(state: Any) -> Any:
     """What a callback receives: new containers, 0-d leaves as NumPy scalars."""
-    if type(state) is np.ndarray:
+    kind = type(state)
+    if kind is _Array:
         return state if state.ndim else state[()]
-    return mapped(state, _presented, "")
-
-
-def _presented(a: Array) -> Any:
-    return a if a.ndim else a[()]
+    if kind is dict:
+        return {key: present(part) for key, part in state.items()}
+    if kind is list:
+        return list(map(present, state))
+    return (
+        tuple.__new__(kind, map(present, state)) if isinstance(state, tuple) else state
+    )
 
 
 def rewrapped(x: Any) -> Any:
@@ -64,6 +70,8 @@ def rewrapped(x: Any) -> Any:
     write-protected, containers cannot.
     """
     kind = type(x)
+    if kind in _LEAVES:
+        return x
     if kind is dict:
         return {k: v if type(v) in _LEAVES else rewrapped(v) for k, v in x.items()}
     if kind is list:
@@ -71,6 +79,14 @@ def rewrapped(x: Any) -> Any:
     if isinstance(x, tuple):
         return tuple.__new__(kind, map(rewrapped, x))
     return x
+
+
+def numbers(x: Any) -> bool:
+    """Whether a presented state is a number, or a tuple of some: nobody can change it."""
+    kind = type(x)
+    return kind is np.float64 or (
+        kind is tuple and bool(x) and _NUMBER.issuperset(map(type, x))
+    )
 
 
 def leaves(state: Any) -> list[Array]:
@@ -105,11 +121,14 @@ def flat(state: Any) -> Array:
 
 def copy(state: Any) -> Any:
     """A copy in memory of its own that cannot be written to."""
-    return (
-        read_only_copy(state)
-        if type(state) is np.ndarray
-        else mapped(state, read_only_copy, "")
-    )
+    kind = type(state)
+    if kind is _Array:
+        return read_only_copy(state)
+    if kind is dict:
+        return {key: copy(part) for key, part in state.items()}
+    if kind is list:
+        return list(map(copy, state))
+    return tuple.__new__(kind, map(copy, state)) if isinstance(state, tuple) else state
 
 
 def zeros_like(state: Any) -> Any:
@@ -119,16 +138,17 @@ def zeros_like(state: Any) -> Any:
 
 def finite(state: Any) -> bool:
     """Whether no entry is NaN or infinite."""
-    if type(state) is not np.ndarray:
+    if type(state) is not _Array:
         return all(map(finite, state.values() if type(state) is dict else state))
     # Where a sum is finite so are its parts, at a fraction of the cost; else one has to
     # look. Neither Python's sum nor vdot, unlike dot, warns of an overflow.
     if state.dtype is _FLOAT64:
         total: Any = state
-        if state.size > _SHORT or state.ndim > 1:
-            total = _vdot(state, state)
-        elif state.ndim:
+        ndim = state.ndim
+        if ndim == 1 and state.size <= _SHORT:
             total = sum(state.tolist())
+        elif ndim:
+            total = _vdot(state, state)
         if isfinite(total):
             return True
     return bool(np.isfinite(state).all())

@@ -11,22 +11,23 @@ from typing import Any, Literal
 from numpy import dtype, float64, ndarray
 
 from ...covers import check_options
-from ...errors import InputTypeError
+from ...errors import DerivativeError, InputTypeError
 from ...rewrite import with_numpy
 from ...rewrite._functions import Rewritten
-from ..states._protect import read_only_copy
 from ..states._states import (
     canonical,
     copy,
     finite,
     leaves,
     matched,
+    numbers,
     present,
     rebuild,
     rewrapped,
     space,
 )
 from ._blame import not_finite
+from ._names import name_of
 from ._taped import StepRecord, check_type, record_step
 
 __all__ = ["FromVjp", "Pullback", "Taped", "Transition"]
@@ -212,7 +213,7 @@ class Taped(Transition):
             raise
 
     def __repr__(self) -> str:
-        return f"Transition.taped({_name(self.function)})"
+        return f"Transition.taped({name_of(self.function)})"
 
 
 class FromVjp(Transition):
@@ -230,24 +231,45 @@ class FromVjp(Transition):
         try:
             return f(x, k) if params is None else f(x, params, k)
         except TypeError as error:
-            _explain_call(error, f, "f", "x", params, "k")
+            self.explain(error, params)
             raise
 
     def record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
         """The same state, and the rule at a copy of ``x``."""
-        # A copy: a step may use the memory of a state for a later one.
-        plain = type(x) is ndarray and x.dtype is _FLOAT64
-        at = read_only_copy(x) if plain else copy(canonical(x, "the state", k))
-        y = canonical(self.forward(x, rewrapped(params), k), "the output", k)
+        y, pullback = self.raw_record(x, params, k)
+        y = canonical(y, "the output", k)
         if not finite(y):
             raise not_finite(y, "its output")
+        return y, pullback
+
+    def raw_record(self, x: Any, params: Any, k: int) -> tuple[Any, Pullback]:
+        """As :meth:`record`, with the output as it came."""
+        # A copy: a step may use the memory of a state for a later one.
+        at: Any
+        if type(x) is ndarray and x.dtype is _FLOAT64:
+            at = x.copy()
+            at.setflags(False)
+        elif numbers(x):
+            at = x
+        else:
+            at = present(copy(canonical(x, "the state", k)))
+        f = self.function
+        try:
+            y = f(x, k) if params is None else f(x, rewrapped(params), k)
+        except TypeError as error:
+            self.explain(error, params)
+            raise
         return y, partial(self._pull, at, params, k)
 
+    def explain(self, error: TypeError, params: Any) -> None:
+        """Raises where the function cannot be called as a sweep calls it."""
+        _explain_call(error, self.function, "f", "x", params, "k")
+
     def _pull(
-        self, at: Any, params: Any, k: int, ybar: Any, params_bar: Any
+        self, x: Any, params: Any, k: int, ybar: Any, params_bar: Any
     ) -> tuple[Any, Any]:
         """The reverse rule of one recorded step."""
-        vjp, x = self.vjp, present(at)
+        vjp = self.vjp
         try:
             if params is None:
                 found = vjp(x, ybar, k)
@@ -275,7 +297,7 @@ class FromVjp(Transition):
         return xbar, rebuild(before, map(_array, total))
 
     def __repr__(self) -> str:
-        return f"Transition.from_vjp({_name(self.function)}, {_name(self.vjp)})"
+        return f"Transition.from_vjp({name_of(self.function)}, {name_of(self.vjp)})"
 
 
 def _array(a: Any) -> Any:
@@ -293,22 +315,55 @@ def _explain_call(
 ) -> None:
     """Raise an error that says how a step is called, if that is what went wrong.
 
+    Where the function could be called with parameters as well, and got none, a note says
+    so: the index may stand where it expects them.
+
     Raises:
         InputTypeError: If the function does not take these arguments.
     """
-    names = [first, *([] if params is None else ["params"]), *rest]
+    bare, full = [first, *rest], [first, "params", *rest]
+    names, others = (bare, full) if params is None else (full, bare)
     try:
-        inspect.signature(f).bind(*names)
-    except TypeError as wrong:
-        form = f"{name}({', '.join(names)})"
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):
+        return
+    takes = _takes(signature, others)
+    wrong = _wrong(signature, names)
+    form, other = (f"{name}({', '.join(n)})" for n in (names, others))
+    if wrong:
+        remedy = ""
+        if takes and params is None:
+            remedy = f" It can be called as {other}: give the sweep params=..."
+        elif takes:
+            remedy = (
+                f" It can be called as {other}: give the sweep no params, or the "
+                "function an argument for them."
+            )
         msg = (
-            f"{_name(f)} cannot be called as {form}, which is how a sweep "
+            f"{name_of(f)} cannot be called as {form}, which is how a sweep "
             f"{'without' if params is None else 'with'} parameters calls it: {wrong}."
+            f"{remedy}"
         )
         raise InputTypeError(msg) from error
-    except ValueError:
-        return
+    note = (
+        f"{name_of(f)} was called as {form}, since the sweep has no parameters. If it "
+        f"expects {other}, give the sweep params=..."
+    )
+    known = isinstance(error, DerivativeError) or note in getattr(
+        error, "__notes__", ()
+    )
+    if params is None and takes and not known:
+        error.add_note(note)
 
 
-def _name(f: Any) -> str:
-    return getattr(f, "__qualname__", None) or repr(f)
+def _takes(signature: inspect.Signature, names: list[str]) -> bool:
+    return not _wrong(signature, names)
+
+
+def _wrong(signature: inspect.Signature, names: list[str]) -> str:
+    """Why a function does not take so many arguments; nothing where it does."""
+    try:
+        signature.bind(*names)
+    except TypeError as error:
+        return str(error)
+    return ""
