@@ -1,7 +1,7 @@
 # Needs Python >= 3.11 (with venv) and make; everything else goes into .venv-*/ here.
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check kernels format bench clean
 
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
 PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell \
@@ -37,6 +37,10 @@ check: .venv-test/installed
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports
 
+# What is compiled is kept on disk: compiled here, no process that tests does it anew.
+kernels: .venv-test/installed
+	.venv-test/bin/python -m tests.laws._bits >/dev/null
+
 format: .venv-test/installed
 	.venv-test/bin/ruff check --fix
 	.venv-test/bin/ruff format
@@ -57,5 +61,5 @@ clean:
 	@echo 'Installing into .venv-$* with $(PYTHON); this takes a minute or two ...'
 	rm -rf .venv-$*
 	$(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[$(EXTRAS)]'
 	touch $@

@@ -1,7 +1,8 @@
-"""Shared set-up: the hypothesis profiles, and tests that need optional packages."""
+"""Shared set-up: hypothesis, JAX, the garbage collector, tests of optional packages."""
 
 from __future__ import annotations
 
+import gc
 import os
 from importlib.util import find_spec
 
@@ -25,6 +26,20 @@ settings.register_profile(
     suppress_health_check=SLOW_CHECKS,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# JAX takes far longer to optimise the small oracles than to run them. It reads this
+# when it is imported.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
+# Collection makes many objects and no garbage: the collector would walk them in vain.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Collect garbage again, but leave out what stays until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config, items):

@@ -192,7 +192,7 @@ def test_jax(program: Any) -> None:
 
     with jax.enable_x64(True):
         x0 = jax.tree.map(jnp.asarray, POINTS[start])
-        value, expected = jax.value_and_grad(whole)(x0)
+        value, expected = jax.jit(jax.value_and_grad(whole))(x0)
     np.testing.assert_allclose(result.value, value, rtol=1e-11, atol=1e-13)
     for a, b in zip(_flat(result.cotangent), _flat(expected), strict=True):
         np.testing.assert_allclose(

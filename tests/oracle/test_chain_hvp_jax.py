@@ -84,7 +84,8 @@ def test_products_agree_with_jax(name: str) -> None:
     v, w = rng.normal(size=x0.size), rng.normal(size=p.size)
     with jax.enable_x64(True):
         gradient = jax.grad(program, argnums=(0, 1))
-        (gx, gp), (hx, hp) = jax.jvp(gradient, (x0, p), (v, w))
+        product = jax.jit(lambda *x: jax.jvp(gradient, x[:2], x[2:]))
+        (gx, gp), (hx, hp) = product(x0, p, v, w)
     for schedule in (cp.Revolve(slots=4), cp.UniformBlock(slots=8, record="block")):
         found = cp.hvp_sweep(chain, x0, v, params=p, params_v=w, schedule=schedule)
         assert_close(found.gradient, gx)
@@ -102,9 +103,8 @@ def test_covers_hold_for_the_hessians_of_jax(name: str) -> None:
         return program(z[:n], z[n:])
 
     with jax.enable_x64(True):
-        z0 = jnp.concatenate([x0, p])
-        hessian = np.asarray(jax.hessian(joint)(z0))
-        gradient = np.asarray(jax.grad(joint)(z0))
+        both = jax.jit(lambda z: (jax.grad(joint)(z), jax.hessian(joint)(z)))
+        gradient, hessian = map(np.asarray, both(np.concatenate([x0, p])))
     for carry in ("auto", "always"):
         found = cp.cover_sweep(
             chain,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -20,6 +21,20 @@ X = np.array([0.6, 1.3, 0.4])
 def value(f, x=X):
     tape, out = dc.tape_function(f, x)
     return float(tape.vals[out])
+
+
+def collected(refs, living=0):
+    """Whether all but so many of the objects can be collected.
+
+    ``gc.collect`` does nothing while another thread collects, such as one that talks to
+    the process that distributes the tests. So it is called until it has worked.
+    """
+    deadline = time.monotonic() + 20.0
+    while sum(r() is not None for r in refs) > living:
+        if time.monotonic() > deadline:
+            return False
+        gc.collect()
+    return True
 
 
 @pytest.mark.parametrize("f", [objects.model, programs.cached_helper, state.counts])
@@ -107,9 +122,7 @@ def test_nothing_is_kept_alive():
         assert value(with_numpy(made[0])) == X.sum()
         refs += map(weakref.ref, made)
     del made
-    gc.collect()
-    gc.collect()
-    assert [r() for r in refs] == [None] * len(refs)
+    assert collected(refs)
 
 
 def test_values_kept_from_a_recording_serve_the_next():
@@ -146,5 +159,4 @@ def test_few_objects_without_weak_references_are_kept():
         return weakref.ref(data)
 
     refs = [once() for _ in range(600)]
-    gc.collect()
-    assert sum(r() is not None for r in refs) < 300
+    assert collected(refs, living=299)
