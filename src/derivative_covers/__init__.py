@@ -42,7 +42,7 @@ from .covers import (
     submapnode,
     tape_function,
 )
-from .elements import Upward
+from .elements import Interval, Upward
 from .tape import (
     CoverVar,
     Kink,
@@ -69,6 +69,7 @@ __all__ = [
     "CoverVar",
     "ForwardCover",
     "HessianCover",
+    "Interval",
     "JacobianCover",
     "Kink",
     "LocalCovers",

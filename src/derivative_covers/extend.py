@@ -26,6 +26,7 @@ from .elementals import (
     register,
 )
 from .elements import (
+    Interval,
     Upward,
     boundtype,
     decided_one,
@@ -117,6 +118,7 @@ __all__ = [
     "ForwardContext",
     "ForwardCover",
     "ForwardScale",
+    "Interval",
     "MatrixCurvature",
     "NoCurvature",
     "PairedCurvature",

@@ -171,6 +171,7 @@ def test_underflow_and_overflow_go_up():
     assert tiny * tiny == 5e-324
     assert tiny / 2.0 == 5e-324
     assert tiny**3 == 5e-324
+    assert Upward(3.0) ** 2.0 == Upward(3.0) ** 2
     assert Upward(1e308) * 10 == math.inf
     assert Upward(math.inf) + 1 == math.inf
     assert np.sqrt(Upward(math.inf)) == math.inf

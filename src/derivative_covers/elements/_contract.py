@@ -108,8 +108,13 @@ def _value_type(x: object, *_: object) -> type[Any]:
 
 
 def _pair_type(x: object, y: object) -> type[Any]:
-    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-        return np.ndarray
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, np.ndarray):
+            # an array type of its own answers for its entries
+            own = hasattr(other, "__array_ufunc__") and not isinstance(
+                other, np.generic
+            )
+            return type(other) if own else np.ndarray
     return type(y) if isinstance(x, (float, int, np.generic)) else type(x)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from derivative_covers.elements._interval import Interval
 from derivative_covers.errors import InputTypeError, ShapeError
 
 __all__ = ["as_element", "element_type"]
@@ -21,8 +22,8 @@ def element_type(x0: Any) -> np.dtype[Any]:
         x0: A number, an array, or a nested sequence of numbers.
 
     Returns:
-        The dtype of ``x0`` where that is float64 or float32, and float64 for integers
-        and booleans.
+        The dtype of ``x0`` where that is float64 or float32, and float64 for integers,
+        booleans and intervals.
 
     Raises:
         InputTypeError: For every other type (float16, longdouble, complex, strings,
@@ -33,6 +34,8 @@ def element_type(x0: Any) -> np.dtype[Any]:
         >>> element_type([1, 2, 3])
         dtype('float64')
     """
+    if isinstance(x0, Interval):
+        return np.dtype(np.float64)  # of the ends
     dtype: np.dtype[Any] = _array(x0, "x0").dtype.newbyteorder("=")
     if dtype in _FLOATS:
         return np.dtype(dtype.type)  # NumPy's own object: programs compare with `is`

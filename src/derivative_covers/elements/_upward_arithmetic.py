@@ -64,7 +64,8 @@ def _hypot(x: Any, y: Any) -> Any:
 def _power(x: Any, n: Any) -> Any:
     """Integer powers by repeated squaring; negative ones of the reciprocal."""
     try:
-        exponent = operator.index(n)
+        whole = isinstance(n, float) and n.is_integer()
+        exponent = int(n) if whole else operator.index(n)
     except TypeError:
         message = (
             f"an Upward number to the power {n!r}: only a single integer exponent keeps "
