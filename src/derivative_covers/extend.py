@@ -19,10 +19,12 @@ from .covers import (
 from .elementals import (
     Elemental,
     ElementalFunction,
+    Enclosed,
     Rule,
     by_name,
     by_ufunc,
     elemental,
+    encloses,
     register,
 )
 from .elements import (
@@ -113,6 +115,7 @@ __all__ = [
     "DenseStorage",
     "Elemental",
     "ElementalFunction",
+    "Enclosed",
     "FVar",
     "ForwardChannels",
     "ForwardContext",
@@ -160,6 +163,7 @@ __all__ = [
     "declared_scale",
     "dotnode",
     "elemental",
+    "encloses",
     "forward_channels",
     "forward_cover",
     "forward_scale",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..elements._interval_ufuncs import set_elementary
 from . import (
     _arithmetic,
     _bessel,
@@ -20,6 +21,7 @@ from . import (
     _trigonometric,
 )
 from ._decorator import ElementalFunction, elemental
+from ._enclosures import Enclosed, enclose_ufunc, encloses
 from ._registry import BY_OPCODE, add, answers, by_name, by_ufunc, opcode, register
 from ._spec import Elemental, Rule
 
@@ -27,12 +29,14 @@ __all__ = [
     "BY_OPCODE",
     "Elemental",
     "ElementalFunction",
+    "Enclosed",
     "Rule",
     "add",
     "answers",
     "by_name",
     "by_ufunc",
     "elemental",
+    "encloses",
     "opcode",
     "register",
 ]
@@ -56,3 +60,5 @@ for _module in (
 ):
     for _elemental in _module.ELEMENTALS:
         add(_elemental)
+
+set_elementary(enclose_ufunc)
