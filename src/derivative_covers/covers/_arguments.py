@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..elements import as_element
 from ..errors import InputTypeError, OptionError, ShapeError
 from ..sweeps import check_outputs, check_tape, kinks_below
-from ..tape import Tape, check_extras, record
+from ..tape import Tape, check_extras, check_range, record
 
 __all__ = [
     "RecordingOptions",
@@ -57,7 +57,9 @@ def tape_function(
             entry for each argument, ``f(*x0)``. Dictionaries and tuples may be nested
             and hold numbers and arrays; results come in the same structure, behind
             which lies one flat vector of inputs, in order. float32 stays float32 (where
-            all inputs are), integers and booleans become float64.
+            all inputs are), integers and booleans become float64. An
+            :class:`Interval` in the place of an array or number is a box: the tape then
+            holds for every point of it, and results over it are intervals.
         args: Further positional arguments that are not differentiated.
         kwargs: Further keyword arguments that are not differentiated.
         kinks: What happens at exact kinks, jumps and ties. ``"raise"`` refuses them.
@@ -83,7 +85,12 @@ def tape_function(
         ShapeError: (a ValueError) for an empty ``x0`` or an empty result.
         DomainError: If an entry of ``x0``, or an output, is NaN or infinite.
         NondifferentiableError: If a comparison meets an exact tie.
-        OptionError: If ``kinks`` or ``numpy`` is none of the above.
+        OptionError: If ``kinks`` or ``numpy`` is none of the above, or ``kinks`` is
+            ``"branch"`` over a box.
+        UndecidedError: Over a box, if a comparison, a rounding or an order of entries is
+            not the same at all of its points.
+        UnsupportedOperationError: Over a box, for a function that looks at values in a
+            way that intervals do not decide.
 
     Cost:
         The program's own NumPy calls, about 1 microsecond an array operation and 0.3 a
@@ -105,6 +112,15 @@ def tape_function(
 
         f = with_numpy(f)
     tape, out = record(f, x0, tuple(args), kwargs, branch=kinks == "branch")
+    if tape.box is not None:
+        if tape.branch:
+            msg = (
+                "kinks='branch' takes the branch of a value, and over a box there are "
+                "many; leave it out, and split the box at kinks."
+            )
+            raise OptionError(msg)
+        check_range(tape, out)
+        return tape, out
     if not np.isfinite(tape.values_at(np.ravel(out))).all():
         check_outputs(tape, out)
     tape.kinks = kinks_below(tape, out)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import as_element, magtype
+from ..elements import Interval, as_element, magtype
 from ..elements._contract import as_type
 from ..errors import InputTypeError, OptionError, ShapeError
 from ..local import Curvature, DeclaredCurvature, NoCurvature
@@ -185,7 +185,7 @@ def submap(
             xs, *declare_submap(F, at, scales=scales, ratio=ratio, **recording)
         )
     _, arguments = _arguments(xs)
-    at = arguments.v if isinstance(arguments, TArray) else arguments
+    at = value(arguments) if isinstance(arguments, TArray) else arguments
     declared = declare_submap(F, at, scales=scales, ratio=ratio, **recording)
     return submapnode(arguments, *declared)
 
@@ -252,18 +252,24 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         msg = "xs is empty; a sub-map needs at least one argument."
         raise ShapeError(msg)
     dtype = tape.dtype if tape is not None else v.dtype
-    y, J, S = _declaration(dtype, p, y, J, S)
+    if tape is not None and tape.box is not None:
+        y, J, S = _enclosing(p, y, J, S)
+    else:
+        y, J, S = _declaration(dtype, p, y, J, S)
     if tape is None:
         return y
     ids = np.ravel(arguments.node_ids())
     live = np.flatnonzero(ids >= 0)
     if not live.size:
+        if isinstance(y, Interval):
+            return array_of(tape, y)
         return assembled(tape, y, np.full(y.size, -1))
     nodes = [
         pushnode(tape, y[k], ids[live], J[k, live], _form(S[k, live])).i
         for k in range(y.size)
     ]
-    return assembled(tape, y, np.array(nodes))
+    values = np.full(y.size, np.nan) if isinstance(y, Interval) else y
+    return assembled(tape, values, np.array(nodes))
 
 
 def _declaration(dtype: Any, p: int, y: Any, J: Any, S: Any) -> SubmapDeclaration:
@@ -282,6 +288,27 @@ def _declaration(dtype: Any, p: int, y: Any, J: Any, S: Any) -> SubmapDeclaratio
         msg = f"S[{k}, {i}] is {S[k, i]}; curvature bounds are nonnegative."
         raise OptionError(msg)
     return SubmapDeclaration(y, J, S)
+
+
+def _enclosing(p: int, y: Any, J: Any, S: Any) -> tuple[Any, Any, Array]:
+    """A declaration that holds over a box: intervals, and bounds."""
+    for x, name, shape in ((y, "y", "(q,)"), (J, "J", "(q, p)")):
+        if not isinstance(x, Interval):
+            msg = (
+                f"{name} is a {type(x).__name__}, and the arguments range over a box: "
+                f"give an Interval of shape {shape} that encloses it over the box, as "
+                "declare_submap does for one."
+            )
+            raise InputTypeError(msg)
+    q = y.size
+    if y.shape != (q,) or not q or J.shape != (q, p):
+        msg = (
+            f"y and J have the shapes {y.shape} and {J.shape}; (q,) and (q, {p}) with "
+            "q outputs are needed."
+        )
+        raise ShapeError(msg)
+    zero = np.zeros((q, p))
+    return y, J, _declaration(np.float64, p, zero[:, 0], zero, S).S
 
 
 def _other_backend(xs: Any) -> Array | None:

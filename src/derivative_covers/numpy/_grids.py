@@ -9,8 +9,10 @@ import numpy as np
 from ..errors import UnsupportedOperationError
 from ..tape._active import active
 from ..tape._call import check_dtype, real_values
-from ..tape._convert import tape_of
+from ..tape._convert import holds_nodes, tape_of
+from ..tape._decide import refuse_over_box
 from ..tape._elementwise import binary
+from ..tape._over_box import box_of
 from ..tape._storage import assembled
 from ..tape._tarray import TArray
 from ..tape._tvar import TVar
@@ -39,6 +41,8 @@ def arange(*args: Any, dtype: Any = None, **kw: Any) -> Any:
 
 def _range(start: Any, stop: Any, step: Any) -> Any:
     """Numbers from ``start`` in steps; they do not depend on where it stops."""
+    if box_of(start, stop, step) is not None and holds_nodes((start, stop, step)):
+        refuse_over_box("numpy.arange of recorded ends or steps")
     first, end, width = (float(real_values(e)) for e in (start, stop, step))
     r: Any = np.arange(first, end, width)
     tape = tape_of(start, step)

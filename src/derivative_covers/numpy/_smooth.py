@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputTypeError
 from ..tape._call import real_values
 from ..tape._elementwise import unary
+from ..tape._over_box import box_of, centre
 from ..tape._tarray import TArray
 from ._arrays import asarray
 from ._names import NAMESPACE, REPLACED
@@ -41,6 +42,14 @@ def _largest(v: Any, axis: Any) -> Any:
     """The largest values, 0 where there is none or it is infinite, axes kept."""
     top = np.max(v, axis=axis, keepdims=True, initial=-np.inf)
     return np.where(np.isfinite(top), top, 0.0).astype(v.dtype)
+
+
+def _inside(x: Any) -> Any:
+    """Values, or numbers inside of what a variable ranges over; any of them will do.
+
+    The shift by the largest one cancels, whatever it is.
+    """
+    return real_values(x) if box_of(x) is None else centre(x).astype(x.dtype)
 
 
 def _log_of_sum(e: Any, axis: Any) -> Any:
@@ -108,19 +117,21 @@ def logsumexp(
     x = _operand(a)
     with np.errstate(all="ignore"):
         if b is None:
-            top = _largest(real_values(x), axis)
+            top = _largest(_inside(x), axis)
             r = _log_of_sum(np.exp(x - top), axis)
             sign: Any = np.ones_like(real_values(r))
             sign = np.where(np.isneginf(real_values(r)), 0.0, sign)
         else:
             weights = _operand(b)
             used = np.not_equal(real_values(weights), 0.0)
-            v = np.where(used, real_values(x), -np.inf)
+            v = np.where(used, _inside(x), -np.inf)
             top = _largest(v, axis)
             x = np.where(used, x, -np.inf)
             total = np.sum(weights * np.exp(x - top), axis=axis, keepdims=True)
             sign = np.sign(real_values(total))
             if return_sign:
+                if box_of(total) is not None:  # the same all over the box, or undecided
+                    sign = 1.0 * np.greater(total, 0.0) - 1.0 * np.less(total, 0.0)
                 total = total * sign
             r = np.log(total)
         r = r + top
@@ -155,7 +166,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     """
     a = _operand(x)
     with np.errstate(all="ignore"):
-        e = np.exp(a - _largest(real_values(a), axis))
+        e = np.exp(a - _largest(_inside(a), axis))
         r = e / np.sum(e, axis=axis, keepdims=True)
     return r[0] if _is_scalar(x) else r
 
@@ -183,7 +194,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     """
     a = _operand(x)
     with np.errstate(all="ignore"):
-        shifted = a - _largest(real_values(a), axis)
+        shifted = a - _largest(_inside(a), axis)
         r = shifted - _log_of_sum(np.exp(shifted), axis)
     return r[0] if _is_scalar(x) else r
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape import CoverVar
+from ..tape import CoverVar, value
 
 __all__ = ["Template"]
 
@@ -29,4 +29,4 @@ class Template(str):
 
 
 def _printed(x: Any) -> Any:
-    return x.v if isinstance(x, CoverVar) else x
+    return value(x) if isinstance(x, CoverVar) else x

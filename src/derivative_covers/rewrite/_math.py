@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..errors import (
     NondifferentiableError,
     UnsupportedOperationError,
 )
-from ..tape import CoverVar, TArray, linearnode, value
+from ..tape import CoverVar, TArray, box_of, linearnode, refuse_over_box, value
 
 __all__ = ["MATH"]
 
@@ -113,11 +113,29 @@ def _special(name: str) -> Callable[..., Any]:
 
 def _test(name: str) -> Callable[..., Any]:
     plain = getattr(math, name)
-    return lambda *args, **kw: plain(*(value(a) for a in args), **kw)
+
+    def test(*args: Any, **kw: Any) -> Any:
+        if _ranges(*args):
+            if name == "isclose":
+                _refuse_range(name)
+            return bool(getattr(np, name)(*args))
+        return plain(*(value(a) for a in args), **kw)
+
+    return test
+
+
+def _ranges(*args: Any) -> bool:
+    return any(map(_live, args)) and box_of(*args) is not None
+
+
+def _refuse_range(name: str) -> NoReturn:
+    refuse_over_box(f"math.{name}")
 
 
 def _power_of_two(xs: list[Any]) -> float:
     """A scale that keeps squares of numbers of this size in range."""
+    if _ranges(*xs):
+        return 1.0
     largest = max(abs(float(value(x))) for x in xs)
     if 1e-140 < largest < 1e140 or not 0.0 < largest < math.inf:
         return 1.0
@@ -151,6 +169,8 @@ def _sumprod(p: list[Any], q: list[Any]) -> Any:
 
 
 def _remainder(x: Any, y: Any) -> Any:
+    if _ranges(x, y):
+        _refuse_range("remainder")
     whole = value(x) / value(y)
     if abs(whole - math.floor(whole)) == 0.5:
         msg = (
@@ -169,6 +189,8 @@ def _modf(x: Any) -> Any:
 
 
 def _frexp(x: Any) -> Any:
+    if _ranges(x):
+        _refuse_range("frexp")
     mantissa, exponent = math.frexp(value(x))
     if abs(mantissa) == 0.5:
         msg = (

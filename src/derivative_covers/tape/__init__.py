@@ -18,8 +18,11 @@ from ._blocks import (
     Run,
     Unary,
 )
+from ._box_faults import check_range
 from ._covervar import CoverVar, Recorder
+from ._decide import refuse_over_box
 from ._detach import stop_gradient, value
+from ._enclosures import Enclosures, coefficients
 from ._explicit import (
     binarynode,
     constantnode,
@@ -36,6 +39,7 @@ from ._generic import applies
 from ._generic import apply as apply_each
 from ._kinks import Kink, noted
 from ._local import input_variable, one_recording, output_entries, shared_variable
+from ._over_box import bounds, box_of
 from ._partials import columns, describe, kink_marks, marks, reason
 from ._record import check_extras, record
 from ._site import TapeSite
@@ -55,6 +59,7 @@ __all__ = [
     "Constants",
     "CoverVar",
     "Dot",
+    "Enclosures",
     "Fixed",
     "Inputs",
     "Kink",
@@ -75,7 +80,11 @@ __all__ = [
     "apply_each",
     "binarynode",
     "blackbox",
+    "bounds",
+    "box_of",
     "check_extras",
+    "check_range",
+    "coefficients",
     "columns",
     "constantnode",
     "constantvar",
@@ -97,6 +106,7 @@ __all__ = [
     "pushnode",
     "reason",
     "record",
+    "refuse_over_box",
     "shared_variable",
     "spread",
     "stop_gradient",

@@ -215,10 +215,11 @@ class Node(Block):
     """One node given explicitly: parents, partials and a curvature form."""
 
     parents: Ids
-    d: Floats
+    d: Any  # over a box, an Interval
     curvature: Any
 
     @property
     def nbytes(self) -> int:
         """Bytes that the block holds."""
-        return self.values.nbytes + self.parents.nbytes + self.d.nbytes
+        partials = getattr(self.d, "nbytes", 16 * self.d.size)
+        return self.values.nbytes + self.parents.nbytes + int(partials)

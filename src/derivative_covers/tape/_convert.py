@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import ValuesView
 from typing import Any
 
 import numpy as np
 
+from ..elements import Interval
 from ..errors import InputTypeError, ShapeError, UnsupportedOperationError
 from ._active import active
 from ._refusals import refuse_huge
-from ._storage import ArrayBase, fresh, from_ids
+from ._storage import ArrayBase, fresh, from_ids, scalar
 from ._tape import Tape, refuse_two_tapes
 from ._tvar import TVar
 
-__all__ = ["array_of", "as_operand", "tape_of"]
+__all__ = ["array_of", "as_operand", "holds_nodes", "tape_of"]
 
 _LARGEST = int(np.finfo(np.float64).max)
 
@@ -28,6 +30,11 @@ def tape_of(*things: Any) -> Tape | None:
     return active() if found is None and constants else found
 
 
+def holds_nodes(*collections: Any) -> bool:
+    """Whether a recorded variable with a node stands in one of them."""
+    return _search(collections, []) is not None
+
+
 def _search(things: Any, constants: list[Any]) -> Tape | None:
     for x in things:
         found: Tape | None = None
@@ -37,7 +44,7 @@ def _search(things: Any, constants: list[Any]) -> Tape | None:
             found = x.s.tape
             if found is None:
                 constants.append(x)
-        elif isinstance(x, (list, tuple)):
+        elif isinstance(x, (list, tuple, ValuesView)):
             found = _search(x, constants)
         elif isinstance(x, np.ndarray) and x.dtype == object:
             found = _search(x.ravel().tolist(), constants)
@@ -68,6 +75,8 @@ def as_operand(x: Any, other: Any = None) -> Any:
         if tape is not None:
             return array_of(tape, x)
         x = np.asarray(x)
+    if isinstance(x, Interval):
+        return _ranging(tape_of(other) or active(), x)
     _refuse_other_rules(x)
     if isinstance(x, (np.ndarray, np.generic)):
         if isinstance(x, np.ndarray) and x.__class__ is not np.ndarray:
@@ -88,6 +97,21 @@ def as_operand(x: Any, other: Any = None) -> Any:
         "arrays of them and recorded variables are needed."
     )
     raise InputTypeError(msg)
+
+
+def _ranging(tape: Tape | None, x: Interval) -> Any:
+    """Nodes that depend on nothing and range over intervals."""
+    if tape is None or tape.box is None:
+        msg = (
+            "an Interval met a variable that was recorded at a point. Record over a box, "
+            "tape_function(f, Interval(lo, hi)), where lo may equal hi, or take a number."
+        )
+        raise InputTypeError(msg)
+    shape = np.shape(x.lo)
+    start = tape.given((x.lo, x.hi)).start
+    if not shape:
+        return scalar(tape, start, np.nan)
+    return fresh(tape, np.full(shape, np.nan), start, None)
 
 
 def _refuse_other_rules(x: Any) -> None:
@@ -127,9 +151,9 @@ def array_of(tape: Tape, x: Any) -> Any:
         parts = [array_of(tape, e) for e in x]
         shape = (len(parts),)
     else:
-        a = as_operand(x)
-        if isinstance(a, ArrayBase):
-            return a
+        a = as_operand(x) if not isinstance(x, Interval) else _ranging(tape, x)
+        if isinstance(a, (ArrayBase, TVar)):
+            return array_of(tape, a)
         v = np.array(a, dtype=tape.dtype)
         return fresh(tape, v, -1, None)
     shapes = {p.v.shape for p in parts}

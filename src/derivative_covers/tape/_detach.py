@@ -10,6 +10,7 @@ import numpy as np
 from ._covervar import CoverVar
 from ._elementwise import unary
 from ._generic import apply
+from ._over_box import box_of, enclosure
 from ._storage import ArrayBase
 from ._structure import map_leaves
 from ._tvar import TVar, apply_unary
@@ -51,16 +52,20 @@ def value(x: Any) -> Any:
 
     Returns:
         A number or an array of numbers, detached from the recording; the same nest of
-        them for a nest.
+        them for a nest. An :class:`Interval` where the variable ranges over a box.
 
     Example:
         >>> from derivative_covers import TVar, value
         >>> value(TVar(2.5)), value(1.0), value({"a": [TVar(1.0), 2]})
         (2.5, 1.0, {'a': [1.0, 2]})
     """
-    return _apply(
-        lambda e: e.v.copy() if isinstance(e, ArrayBase) else e.v, x, _numbers
-    )
+    return _apply(_bare, x, _numbers)
+
+
+def _bare(x: Any) -> Any:
+    if isinstance(x, (TVar, ArrayBase)) and not x.is_constant and box_of(x) is not None:
+        return enclosure(x)
+    return x.v.copy() if isinstance(x, ArrayBase) else x.v
 
 
 def stop_gradient(x: Any) -> Any:

@@ -11,6 +11,7 @@ from ..errors import TapeError
 from ._active import active
 from ._blocks import Floats, Operand
 from ._convert import as_operand
+from ._decide import compared, ends, refuse_undecided, shown
 from ._kinks import detached, note
 from ._refusals import is_foreign, refuse_nan, refuse_tie
 from ._storage import (
@@ -158,6 +159,8 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
         return constant(tape, r)
     if (x_live and _mixed(x)) or (y_live and _mixed(y)):
         return _binary_mixed(tape, op, x, y, r)
+    if tape.box is not None:
+        r = np.full_like(r, np.nan)  # np.fmax(nan, 1) is 1, for one
     if x_live and y_live:
         block: Any = tape.binary(op, _operand(x, r), _operand(y, r), r.ravel("K"))
     elif x_live:
@@ -180,7 +183,7 @@ def _binary_rows(what: Any, op: Elemental, x: Any, y: Any) -> Any:
         return None
     tape, shape = array.s.tape, array.v.shape
     left, right = _row(x, tape, shape), _row(y, tape, shape)
-    if left is None or right is None:
+    if left is None or right is None or tape.box is not None:
         return None
     if right.__class__ is not Operand:
         r = _value(what, op, x.v, y)
@@ -218,6 +221,8 @@ def _binary_mixed(tape: Tape, op: Elemental, x: Any, y: Any, r: Floats) -> Any:
     xi = _flat_ids(x, r)
     yi = _flat_ids(y, r)
     rv = r.ravel("K")
+    if tape.box is not None:
+        rv[(xi >= 0) | (yi >= 0)] = np.nan
     parts: list[tuple[Any, int]] = []
     both = np.flatnonzero((xi >= 0) & (yi >= 0))
     if both.size:
@@ -292,6 +297,7 @@ def compare(x: Any, y: Any, sign: str) -> Any:
             unless the tape takes branches.
         DomainError: Where a recorded entry is NaN, unless a node is asked whether it
             equals itself.
+        UndecidedError: Where it holds at some points of the box only.
     """
     if sign in EQUALITY:
         for one, other in ((x, y), (y, x)):
@@ -301,12 +307,36 @@ def compare(x: Any, y: Any, sign: str) -> Any:
     y = as_operand(y, x)
     xv, yv = _values(x), _values(y)
     if _recorded(x) or _recorded(y):
-        common_tape(x, y)
+        tape = common_tape(x, y)
+        if tape.box is not None:
+            return _over_box(tape, x, y, sign)
     r = _UFUNC[sign](xv, yv)
     ties = np.equal(xv, yv)
     if ties.any() or any(_is_live(e) and np.isnan(e.v).any() for e in (x, y)):
         _settle(x, y, sign, ties)
     return r
+
+
+def _over_box(tape: Tape, x: Any, y: Any, sign: str) -> Any:
+    """A comparison that has the same answer all over the box."""
+    i, j = _ids(x), _ids(y)
+    a, b = ends(tape, i, _values(x)), ends(tape, j, _values(y))
+    yes, open_ = compared(a, b, sign, (i == j) & (i >= 0))
+    if np.any(open_):
+        at = tuple(np.argwhere(open_)[0])
+        left, right = (
+            shown(*(np.broadcast_to(e, np.shape(open_))[at] for e in pair))
+            for pair in (a, b)
+        )
+        where = f"entry {list(map(int, at))} of the comparison " if at else ""
+        refuse_undecided(f"{where}{left} {sign} {right}")
+    return np.asarray(yes, dtype=bool)[()]
+
+
+def _ids(x: Any) -> Any:
+    if isinstance(x, TVar):
+        return np.array(x.i)
+    return x.node_ids() if isinstance(x, ArrayBase) else np.full(np.shape(x), -1)
 
 
 def _settle(x: Any, y: Any, sign: str, ties: Any) -> None:

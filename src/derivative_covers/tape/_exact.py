@@ -31,6 +31,9 @@ def valued(y: Any, r: Any) -> Any:
     if isinstance(x, np.ndarray):
         return r
     tape = x.tape
+    if tape is not None and tape.box is not None:
+        # The buffers hold no values; the result is what its operations give.
+        return y if x.v.shape == np.shape(r) else x.reshape(np.shape(r))
     exact = np.asarray(r, dtype=tape.dtype)
     if x.v.shape == exact.shape and x.v.tobytes() == exact.tobytes():
         return y

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..elements import as_element, decided_zero
+from ..elements import Interval, as_element, decided_zero
 from ..errors import InputTypeError, ShapeError, TapeError
 from ..local import BinaryCurvature, Curvature, NoCurvature, UnaryCurvature
 from ._blocks import Floats, Operand
@@ -144,12 +144,15 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
 
     Returns:
         The new variable. ``val`` and ``d`` are converted to the tape's element type.
+        Over a box they are intervals (:func:`value` of a parent is one), and so are the
+        entries of ``C``.
 
     Raises:
         ShapeError: If ``parents``, ``d`` and ``C`` differ in their number of slots.
         TapeError: If a parent is not on the tape, or the tape is finished.
         InputTypeError: If ``tape`` is no tape, a parent no integer, or ``C`` no
-            :class:`Curvature`.
+            :class:`Curvature`; over a box, if a value, or partials beside a curvature,
+            came as numbers where the parents are no points.
 
     Cost:
         O(slots).
@@ -172,7 +175,11 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
         msg = f"parents {given.tolist()} are not all integers; give ids of nodes."
         raise InputTypeError(msg)
     ids = given.astype(np.int64)
-    partials = np.array(as_element(d, tape.dtype), dtype=tape.dtype).reshape(-1)
+    partials: Any
+    if tape.box is not None:
+        partials, ranging = _interval_of(d).reshape(-1), _interval_of(val).reshape(-1)
+    else:
+        partials = np.array(as_element(d, tape.dtype), dtype=tape.dtype).reshape(-1)
     if ids.size != partials.size:
         msg = f"{ids.size} parents and {partials.size} partials; one a slot is needed."
         raise ShapeError(msg)
@@ -189,9 +196,46 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
     if ids.size and (ids.min() < 0 or ids.max() >= tape.nnodes):
         msg = f"parents {ids.tolist()} are not all on this tape of {tape.nnodes} nodes."
         raise TapeError(msg)
+    if tape.box is not None:
+        return _over_box(tape, ranging, ids, partials, C, (val, d))
     held = _one(val, tape)
     block = tape.node(held, ids, partials, C)
     return new_tvar(tape, block.start, held[0])
+
+
+def _interval_of(x: Any) -> Interval:
+    """Intervals from intervals, numbers, and lists of both."""
+    return x if isinstance(x, Interval) else Interval(x)
+
+
+def _ranges(x: Any) -> bool:
+    """Whether an interval was given, alone or in a list."""
+    if isinstance(x, Interval):
+        return True
+    return isinstance(x, (list, tuple)) and any(map(_ranges, x))
+
+
+def _over_box(
+    tape: Tape, value: Interval, ids: Any, d: Interval, C: Curvature, given: Any
+) -> TVar:
+    """A node whose value and partials hold all over the box."""
+    if value.size != 1:
+        msg = f"the value of a node has shape {value.shape}; one number is needed."
+        raise ShapeError(msg)
+    lo, hi = tape.enclosures.of(ids)
+    linear = isinstance(C, NoCurvature)
+    if (lo != hi).any() and not (
+        _ranges(given[0]) and (linear or not ids.size or _ranges(given[1]))
+    ):
+        msg = (
+            "the parents of this node range over a box, and its value and partials came "
+            "as numbers, which hold at a point; give an Interval for each that encloses "
+            "it over the box (value(x) of a parent is one)."
+        )
+        raise InputTypeError(msg)
+    block = tape.node(np.full(1, np.nan), ids, d, C)
+    tape.sets[block.start] = (np.ravel(value.lo), np.ravel(value.hi))
+    return new_tvar(tape, block.start, np.nan)
 
 
 def _one(value: Any, tape: Tape) -> Floats:
@@ -240,9 +284,19 @@ def unarynode(x: Any, val: Any, d: Any, c: Any) -> Any:
     if not isinstance(x, TVar):
         return _live(x).unarynode(val, d, c)
     tape, k = noderef(x)
-    second = as_element(c, tape.dtype)
-    form: Curvature = NoCurvature() if decided_zero(second) else UnaryCurvature(second)
+    second = _second(c, tape)
+    form: Curvature = NoCurvature() if _vanishes(second) else UnaryCurvature(second)
     return pushnode(tape, val, [k], [d], form)
+
+
+def _second(c: Any, tape: Tape) -> Any:
+    return _interval_of(c) if tape.box is not None else as_element(c, tape.dtype)
+
+
+def _vanishes(c: Any) -> bool:
+    if isinstance(c, Interval):
+        return bool(np.all(c.lo == 0) and np.all(c.hi == 0))
+    return decided_zero(c)
 
 
 def binarynode(
@@ -283,9 +337,9 @@ def binarynode(
     if other is not tape:
         msg = "the operands live on two tapes; record one function of both."
         raise TapeError(msg)
-    block = [as_element(c, tape.dtype) for c in (c11, c12, c22)]
+    block = [_second(c, tape) for c in (c11, c12, c22)]
     form: Curvature = NoCurvature()
-    if not all(decided_zero(c) for c in block):
+    if not all(map(_vanishes, block)):
         form = BinaryCurvature(*block)
     return pushnode(tape, val, [i, j], [d1, d2], form)
 
@@ -416,6 +470,11 @@ def constantnode(tape: Tape, c: Any) -> TVar:
                [0.]])
     """
     _check_tape(tape)
+    if isinstance(c, Interval) and tape.box is not None:
+        if c.size != 1:
+            msg = f"the value of a node has shape {c.shape}; one number is needed."
+            raise ShapeError(msg)
+        return new_tvar(tape, tape.given((c.lo, c.hi)).start, np.nan)
     held = _one(c, tape)
     return new_tvar(tape, tape.constants(held).start, held[0])
 

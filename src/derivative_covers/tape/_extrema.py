@@ -12,8 +12,10 @@ from ..errors import NondifferentiableError, UnsupportedOperationError
 from ._blocks import Ids, Operand
 from ._call import axes_of, check_dtype, extent, stored
 from ._convert import tape_of
+from ._decide import refuse_undecided, settled_order, shown
 from ._elementwise import compare
 from ._kinks import note
+from ._over_box import bounds
 from ._protocol import UFUNC_METHODS, as_array, implements
 from ._storage import ArrayBase, assembled, constant
 from ._tape import Tape
@@ -44,6 +46,32 @@ def _lanes(a: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     return moved.reshape(*kept, -1)
 
 
+def _winner(name: str, x: ArrayBase, axes: tuple[int, ...], largest: bool) -> Any:
+    """Where the extreme entry of every lane stands, which is the same all over the box.
+
+    Raises:
+        UndecidedError: If another node may exceed it.
+    """
+    lo, hi = (_lanes(e, axes) for e in bounds(x))
+    if not largest:
+        lo, hi = -hi, -lo
+    ids = _lanes(x.node_ids(), axes)
+    best = np.max(lo, axis=-1, keepdims=True)
+    at = np.argmax(np.where(lo == best, hi, -np.inf), axis=-1)[..., None]
+    chosen = np.take_along_axis(ids, at, -1)
+    top = np.take_along_axis(hi, at, -1)
+    # Touching at one point is decided; two points that are equal are a tie.
+    below = (hi <= best) & ~((lo == hi) & (hi == best) & (best == top))
+    open_ = ~(below | (ids == chosen))
+    if open_.any():
+        k = tuple(np.argwhere(open_)[0])
+        rival, first = (lo[k], hi[k]), (best[k[:-1]][0], top[k[:-1]][0])
+        if not largest:
+            rival, first = (-rival[1], -rival[0]), (-first[1], -first[0])
+        refuse_undecided(f"{name} of {shown(*first)} and {shown(*rival)}")
+    return at[..., 0]
+
+
 def _extremum(
     a: Any, axis: Any, keepdims: bool, initial: Any, where: Any, largest: bool
 ) -> Any:
@@ -61,6 +89,12 @@ def _extremum(
     r = (np.max if largest else np.min)(v, axis=axis, keepdims=keepdims)
     if not x._depends:
         chosen = constant(x.tape, r)
+    elif x.tape.box is not None:
+        axes = axes_of(axis, v.ndim)
+        at = _winner("max" if largest else "min", x, axes, largest)[..., None]
+        shape = np.shape(r)
+        parts = (np.take_along_axis(_lanes(e, axes), at, -1) for e in (v, x.node_ids()))
+        chosen = assembled(x.tape, *(np.reshape(e, shape)[()] for e in parts))
     else:
         axes = axes_of(axis, v.ndim)
         entries, ids = _lanes(v, axes), _lanes(x.node_ids(), axes)
@@ -166,6 +200,12 @@ def _position(function: Any, name: str) -> None:
         a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False
     ) -> Any:
         x = as_array(a)
+        if x.tape is not None and x.tape.box is not None and x._depends:
+            found = _winner(name, x, axes_of(axis, x.v.ndim), name == "argmax")
+            if keepdims:
+                one = np.sum(x.v, axis=axis, keepdims=True).shape
+                found = np.reshape(found, one)
+            return _answer(found, out)
         if axis is None:
             at = function(x.v)
             same = x.v == x.v.ravel()[at]
@@ -178,12 +218,25 @@ def _position(function: Any, name: str) -> None:
         return function(x.v, axis=axis, out=out, keepdims=keepdims)
 
 
+def _answer(found: Any, out: Any) -> Any:
+    if out is None:
+        return found[()]
+    out[...] = found
+    return out
+
+
 _position(np.argmax, "argmax")
 _position(np.argmin, "argmin")
 
 
 def _order(x: ArrayBase, axis: int) -> tuple[Any, Any]:
     """Sorting order and, in the place of every entry after sorting, whether it ties."""
+    if x.tape is not None and x.tape.box is not None:
+        last = [np.moveaxis(e, axis, -1) for e in (*bounds(x), x.node_ids())]
+        order = np.moveaxis(
+            settled_order("sort", (last[0], last[1]), last[2]), -1, axis
+        )
+        return order, np.zeros(order.shape, dtype=bool)
     order = np.argsort(x.v, axis=axis, kind="stable")
     v = np.moveaxis(np.take_along_axis(x.v, order, axis), axis, -1)
     ids = np.moveaxis(np.take_along_axis(x.node_ids(), order, axis), axis, -1)
@@ -207,6 +260,8 @@ def sort(
         return constant(x.tape, r)
     at, tied = _order(x, axis)
     ids = np.take_along_axis(x.node_ids(), at, axis)
+    if x.tape.box is not None:
+        r = np.take_along_axis(x.v, at, axis)
     return with_ties(x.tape, r, ids, tied)
 
 
@@ -222,6 +277,8 @@ def argsort(
         kind = "stable"
     if not x.v.ndim:
         return np.argsort(x.v)
+    if x.tape is not None and x.tape.box is not None and x._depends:
+        return _order(x, axis)[0]
     r = np.argsort(x.v, axis=axis, kind=kind, order=order)
     _refuse_equal("argsort", x, axis)
     return r

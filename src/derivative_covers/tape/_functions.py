@@ -31,6 +31,7 @@ from . import (
     _spectra,
     _targets,
 )
+from . import _box_rules as _box_rules
 
 __all__ = ["MODULES"]
 

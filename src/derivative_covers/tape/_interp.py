@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._convert import tape_of
+from ._decide import refuse_over_box, refuse_undecided, shown
 from ._exact import valued, values_of
 from ._extrema import with_ties
+from ._over_box import bounds
 from ._protocol import as_array, implements
 from ._storage import ArrayBase
 from ._wide import contract
@@ -38,6 +40,9 @@ def interp(
         points, knots, heights = _wrapped(points, knots, heights, np.abs(period))
         left = right = None
     points = points.reshape(-1)
+    if tape.box is not None:
+        found = _over_box(points, knots, heights, left, right)
+        return found.reshape(r.shape) if r.ndim else found[0]
     at, where = _plain(points), _plain(knots)
     below, above = at < where[0], at > where[-1]
     inside = np.flatnonzero(~(below | above))
@@ -60,6 +65,42 @@ def interp(
     return with_ties(tape, np.array(y.v)[()], y.node_ids(), kinks.reshape(r.shape))
 
 
+def _over_box(points: Any, knots: Any, heights: Any, left: Any, right: Any) -> Any:
+    """One segment, or side, for every point; touching a knot does not matter.
+
+    Raises:
+        UndecidedError: If a knot lies inside of a point's interval.
+    """
+    lo, hi = bounds(points)
+    low, high = bounds(knots)
+    if not (high[:-1] <= low[1:]).all():
+        refuse_undecided("the order of the knots in np.interp")
+    n = high.size
+    k = np.searchsorted(high, lo, "right")
+    open_ = np.searchsorted(low, hi, "left") > k
+    # A value given for a side need not be that of the outermost knot: then it jumps.
+    if left is not None:
+        open_ |= (k == 0) & (hi >= low[0])
+    if right is not None:
+        open_ |= (k == n) & (lo <= high[-1]) & (hi > low[-1])
+    if open_.any():
+        at = int(np.flatnonzero(open_)[0])
+        refuse_undecided(f"the segment of {shown(lo[at], hi[at])} in np.interp")
+    out = as_array(np.zeros(lo.size), points, knots, heights, left, right)
+    above = (k == n) & ((lo > high[-1]) | (hi > low[-1]))
+    for outside, end in (
+        (k == 0, heights[0] if left is None else left),
+        (above, heights[-1] if right is None else right),
+    ):
+        if outside.any():
+            out[outside] = end
+    inside = np.flatnonzero((k > 0) & ~above)
+    if inside.size:
+        found = _segments(points[inside], knots, heights, k[inside] - 1)
+        out[inside] = found
+    return out
+
+
 def _plain(x: Any) -> NDArray[Any]:
     return x.v if isinstance(x, ArrayBase) else x
 
@@ -72,6 +113,8 @@ def _wrapped(
     points: Any, knots: Any, heights: Any, period: Any
 ) -> tuple[Any, Any, Any]:
     """Everything in one period, with a knot beyond either end."""
+    if isinstance(knots, ArrayBase) and knots.tape.box is not None:
+        refuse_over_box("numpy.interp with a period and recorded knots")
     points, knots = points % period, knots % period
     order = np.argsort(_plain(knots))
     knots, heights = knots[order], heights[order]
@@ -79,12 +122,13 @@ def _wrapped(
     return points, knots, np.concatenate([heights[-1:], heights, heights[:1]])
 
 
-def _segments(points: Any, knots: Any, heights: Any) -> Any:
-    """Values at points between the first and the last knot."""
+def _segments(points: Any, knots: Any, heights: Any, k: Any = None) -> Any:
+    """Values at points between the first and the last knot; ``k``: the one below."""
     n = knots.size
     if n == 1:
         return heights[np.zeros(points.size, dtype=np.intp)]
-    k = np.searchsorted(_plain(knots), _plain(points), side="right") - 1
+    if k is None:
+        k = np.searchsorted(_plain(knots), _plain(points), side="right") - 1
     k = np.clip(k, 0, n - 2)
     lo, hi = knots[k], knots[k + 1]
     if not any(isinstance(e, ArrayBase) for e in (points, knots)):

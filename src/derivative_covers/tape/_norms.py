@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import axes_of, extent
+from ._decide import refuse_over_box
 from ._elementwise import root
 from ._protocol import as_array, implements
 from ._spectra import svdvals
@@ -45,6 +46,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         found = inner_product(flat, flat, square)
         r = root(_squared_norm(flat, (0,), square) if found is None else found)
         return r if not keepdims else as_array(r).reshape((1,) * ndim)
+    if a.tape is not None and a.tape.box is not None and a._depends:
+        _check_over_box(ord, ndim if axis is None else np.size(axis))
     value = np.linalg.norm(a.v, ord, axis, keepdims)
     if not np.size(value) or not a.v.size:
         return constant(a.tape, value)
@@ -64,6 +67,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         r = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]
     found = as_array(r, a).reshape(np.shape(value))
     return found if np.ndim(value) else found[()]
+
+
+def _check_over_box(ord: Any, axes: int) -> None:
+    if ord == 0:
+        refuse_over_box("numpy.linalg.norm with ord=0, a count,")
+    if axes == 2 and ord in (2, -2, "nuc"):
+        refuse_over_box(f"numpy.linalg.norm with ord={ord!r}, of singular values,")
 
 
 def _vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..elementals import BY_OPCODE, Elemental, Rule
 from ..errors import DomainError, NondifferentiableError
 from ._blocks import Accumulate, Binary, Block, Fixed, Floats, Ids, Node, Run, Unary
+from ._box_faults import described, why
 from ._generic import TIES
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def columns(tape: Tape, block: Any, given: tuple[Any, Any] | None = None) -> Col
     ``given`` are the values of its one or two recorded operands, where they are at hand.
     Floating-point flags mean nothing; it is for the caller to ignore them.
     """
+    assert tape.box is None, "over a box, Tape.enclosed gives partials"
     if isinstance(block, Run):
         return _run_columns(tape, block, given)
     found = _tiled(_rule_of(block), _operands(tape, block, given), block.values)
@@ -120,6 +122,8 @@ def marks(tape: Tape, block: Block) -> NDArray[np.bool_] | None:
 
     On a tape that takes branches, kinks do not count. Flags are for the caller to ignore.
     """
+    if tape.box is not None:
+        return tape.enclosures.marks(block)
     return _marks(tape, block, _outside if tape.branch else _bad)
 
 
@@ -254,14 +258,21 @@ def _node(tape: Tape, k: int) -> tuple[str, Rule | None, tuple[Floats, ...]]:
     return type(block).__name__.lower(), None, ()
 
 
-def describe(tape: Tape, k: int) -> tuple[str, float, tuple[float, ...]]:
-    """Name of the elemental of node ``k``, its value and its operands' values."""
+def describe(tape: Tape, k: int) -> tuple[str, Any, tuple[Any, ...]]:
+    """Name of the elemental of node ``k``, its value and its operands' values.
+
+    They are floats, or intervals over a box.
+    """
+    if tape.box is not None:
+        return described(tape, k)
     name, _, operands = _node(tape, k)
     return name, float(tape.vals[k]), tuple(float(np.ravel(v)[0]) for v in operands)
 
 
 def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
     """The exception that says why node ``k`` has no first or second derivative."""
+    if tape.box is not None:
+        return why(tape, k)
     name, rule, operands = _node(tape, k)
     values = tuple(float(np.ravel(v)[0]) for v in operands)
     shown = ", ".join(f"{v!r}" for v in values)

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ._call import real_values
+from ._over_box import box_of
 from ._protocol import UFUNC_METHODS, implements
+from ._select import truth
 from ._tvar import TVar
 
 __all__: list[str] = []
@@ -71,7 +73,8 @@ for _function in (
 
 def _whole(ufunc: Any) -> None:
     def reduce(a: Any, *args: Any, **kw: Any) -> Any:
-        return ufunc.reduce(real_values(a), *args, **kw)
+        bare = real_values(a) if box_of(a) is None else truth(a)
+        return ufunc.reduce(bare, *args, **kw)
 
     UFUNC_METHODS[ufunc, "reduce"] = reduce
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements import Interval
 from ..errors import (
     ConstantProgramError,
     InputTypeError,
@@ -40,11 +41,11 @@ def record(
     if not callable(f):
         msg = f"the program must be a function of x; got {type(f).__name__}."
         raise InputTypeError(msg)
-    structure, x = plan(x0)
+    structure, x = plan(x0, boxes=make is Tape)
     named = dict(kwargs or {})
     if structure is not None:
         check_call(f, structure, args, named)
-    tape = make(x)
+    tape = Tape.over(x) if isinstance(x, Interval) else make(x)
     tape.structure = structure
     tape.branch = branch
     try:
@@ -158,7 +159,7 @@ def _outputs(tape: Tape, result: Any) -> Any:
             start = tape.constants(values).start
             ids[constant] = np.arange(start, start + values.size)
         return int(ids) if ids.ndim == 0 else ids
-    if isinstance(result, (bool, int, float, np.ndarray, np.generic)):
+    if isinstance(result, (bool, int, float, np.ndarray, np.generic, Interval)):
         _refuse_constant()
     msg = (
         f"the program returned {result!r:.80} of type {type(result).__name__}; it must "

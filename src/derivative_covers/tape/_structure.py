@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import as_element, element_type
+from ..elements import Interval, as_element, element_type
 from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ._storage import ArrayBase
 from ._tvar import TVar
@@ -36,6 +36,12 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         msg = (
             f"{name} is a recorded variable; recordings cannot be nested. Pass plain "
             "numbers (derivative_covers.value(x))."
+        )
+        raise InputTypeError(msg)
+    if isinstance(x0, Interval):
+        msg = (
+            f"{name} is a box, and this needs a point; a box can be given where a "
+            "function is recorded on a tape (tape_function and what takes its tape)."
         )
         raise InputTypeError(msg)
     if isinstance(x0, (np.ma.MaskedArray, np.matrix)):
@@ -78,6 +84,13 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         msg = f"{name}{list(at)} is {bad!s}; every input must be finite."
         raise DomainError(msg, values=(float(bad),))
     return x
+
+
+def _input_box(box: Interval, name: str) -> Interval:
+    if not np.size(box.lo):
+        msg = f"{name} is an empty box; at least one input is needed."
+        raise ShapeError(msg)
+    return box
 
 
 def _plain_array(w: Any, name: str, dtype: Any) -> NDArray[Any]:
@@ -241,11 +254,20 @@ class Structure:
         return list(w)
 
 
-def plan(x0: Any) -> tuple[Structure | None, NDArray[Any]]:
-    """Structure (None for one array) and flat vector (the array itself) of a point."""
+def plan(x0: Any, *, boxes: bool = False) -> tuple[Structure | None, Any]:
+    """Structure (None for one array) and flat vector (the array itself) of a point.
+
+    With ``boxes`` a leaf may be an :class:`Interval`; the vector is one then, too.
+    """
+
+    def leaf(entry: Any, name: str) -> Any:
+        if boxes and isinstance(entry, Interval):
+            return _input_box(entry, name)
+        return input_array(entry, name)
+
     if not isinstance(x0, (Mapping, tuple)):
-        return None, input_array(x0)
-    arrays = [(path, input_array(entry, path)) for path, entry in _walk(x0, "x0")]
+        return None, leaf(x0, "x0")
+    arrays = [(path, leaf(entry, path)) for path, entry in _walk(x0, "x0")]
     start = 0
     leaves = []
     for path, a in arrays:
@@ -253,6 +275,13 @@ def plan(x0: Any) -> tuple[Structure | None, NDArray[Any]]:
         start += a.size
     given = iter(leaves)
     structure = Structure(map_leaves(lambda _: next(given), x0))
+    if any(isinstance(a, Interval) for _, a in arrays):
+        ends = [(a.lo, a.hi) if isinstance(a, Interval) else (a, a) for _, a in arrays]
+        lo, hi = (
+            np.concatenate([np.ravel(e) for e in side])
+            for side in zip(*ends, strict=True)
+        )
+        return structure, Interval(lo.astype(np.float64), hi.astype(np.float64))
     single = all(a.dtype == np.float32 for _, a in arrays)
     dtype = np.float32 if single else np.float64
     return structure, np.concatenate([a.ravel() for _, a in arrays]).astype(dtype)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
 from ..elementals import Elemental
+from ..elements import Interval
 from ..errors import TapeError
 from ._blocks import (
     Accumulate,
@@ -26,9 +27,11 @@ from ._blocks import (
     Run,
     Unary,
 )
+from ._enclosures import Enclosures
 from ._views import NodeView, curvature, parents, partials
 
 if TYPE_CHECKING:
+    from ..elementals._enclosures import Enclosed
     from ._kinks import Kink
     from ._structure import Structure
 
@@ -60,6 +63,9 @@ class Tape:
         branch: Whether kinks and ties take the value's branch (``kinks="branch"``).
         kinks: Where they did, on the way to the outputs; a tuple of :class:`Kink`.
         finished: Whether recording has ended.
+        box: What the inputs range over, an :class:`Interval` in their shape; None where
+            they are a point. Over a box the blocks hold NaN for values, and
+            ``enclosures`` says what the nodes can be.
 
     Example:
         >>> import derivative_covers as dc
@@ -82,6 +88,8 @@ class Tape:
         self.kinks: tuple[Kink, ...] = ()
         self.ties: list[Any] = []  # noted by comparisons, where branches are taken
         self.detached: list[tuple[int, int]] = []  # nodes made by stop_gradient
+        self.box: Interval | None = None
+        self.sets: dict[int, tuple[Any, Any]] = {}  # ends of blocks that are given
         self.finished = False
         self.scalar: Callable[[Any], Any] = (
             float if x.dtype == np.float64 else x.dtype.type
@@ -94,6 +102,14 @@ class Tape:
         self.next: Callable[[], int] = iter(
             range(self._n, self._n + self.run_limit)
         ).__next__
+
+    @classmethod
+    def over(cls, box: Interval) -> Tape:
+        """A tape whose inputs range over a box."""
+        tape = cls(np.full(np.shape(box.lo), np.nan))
+        tape.box = box
+        tape.sets[0] = (np.ravel(box.lo), np.ravel(box.hi))
+        return tape
 
     # -- recording ---------------------------------------------------------------
 
@@ -187,7 +203,7 @@ class Tape:
         self._add(block)
         return block
 
-    def node(self, value: Floats, parents: Ids, d: Floats, curvature: Any) -> Node:
+    def node(self, value: Floats, parents: Ids, d: Any, curvature: Any) -> Node:
         """Record one explicit node."""
         block = Node(self._begin(), value, parents, d, curvature)
         self._add(block)
@@ -197,6 +213,13 @@ class Tape:
         """Record nodes that depend on nothing."""
         block = Constants(self._begin(), values)
         self._add(block)
+        return block
+
+    def given(self, ends: tuple[Any, Any]) -> Constants:
+        """Record nodes of a box tape that depend on nothing and range over intervals."""
+        lo, hi = (np.array(e, dtype=np.float64).reshape(-1) for e in ends)
+        block = self.constants(np.full(lo.size, np.nan))
+        self.sets[block.start] = (lo, hi)
         return block
 
     def keep(self, a: Floats) -> Floats:
@@ -246,7 +269,12 @@ class Tape:
 
     @property
     def vals(self) -> Floats:
-        """Values of all nodes, shape ``(nnodes,)``; built on first use."""
+        """Values of all nodes, shape ``(nnodes,)``; built on first use.
+
+        Over a box they are an :class:`Interval`.
+        """
+        if self.box is not None:
+            return cast("Floats", Interval(*self.enclosures.all()))
         if not self.finished:
             self.flush()
             return np.concatenate([b.values for b in self.blocks])
@@ -284,8 +312,25 @@ class Tape:
         """The block that holds node ``k``."""
         return self.blocks[bisect_right(self.starts, k) - 1]
 
+    @property
+    def enclosures(self) -> Enclosures:
+        """What the nodes of a tape over a box can be."""
+        found: Enclosures | None = self.cache.get("enclosures")
+        if found is None:
+            if self.box is None:
+                msg = "this tape was recorded at a point; it has values, no enclosures."
+                raise TapeError(msg)
+            found = self.cache.setdefault("enclosures", Enclosures(self))
+        return found
+
+    def enclosed(self, block: Block) -> Enclosed:
+        """Values and partials of a block of elementals over the box."""
+        return self.enclosures.enclosed(block)
+
     def values_at(self, ids: Ids) -> Floats:
         """Values of some nodes; few, or of few blocks, without building :attr:`vals`."""
+        if self.box is not None:
+            return cast("Floats", Interval(*self.enclosures.of(ids)))
         if "vals" not in self.cache:
             if ids.size <= 8:
                 each = [(self.block_of(k), k) for k in ids.tolist()]
@@ -302,6 +347,10 @@ class Tape:
 
     def values_of(self, x: Operand, n: int) -> Floats:
         """Values of an entrywise operand of ``n`` entries (a view where it can be)."""
+        if self.box is not None:
+            lo, hi = self.enclosures.of_operand(x, n)
+            pair = (np.broadcast_to(e, (n,)) for e in (lo, hi))
+            return cast("Floats", Interval(*pair))
         if x.ids is not None:
             if x.start or x.strides != (1,) or x.ids.size != n:
                 return self.vals[x.flat((n,))]
@@ -320,9 +369,8 @@ class Tape:
 
     def __repr__(self) -> str:
         state = "finished" if self.finished else "recording"
-        return (
-            f"<Tape: {self.ninputs} inputs, {self.nnodes} nodes, {self.dtype}, {state}>"
-        )
+        kind = self.dtype if self.box is None else "over a box"
+        return f"<Tape: {self.ninputs} inputs, {self.nnodes} nodes, {kind}, {state}>"
 
 
 def refuse_two_tapes() -> NoReturn:

@@ -15,6 +15,7 @@ from ._convert import as_operand
 from ._elementwise import binary, common_tape, unary
 from ._hooks import array_layer
 from ._indexing import Flat, plain_index
+from ._over_box import enclosure
 from ._storage import PLAIN, ArrayBase, ConstantStorage, fresh, held
 from ._tvar import TVar
 
@@ -413,6 +414,8 @@ class TArray(ArrayOperators):
         return super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
+        if not self.is_constant and self.s.tape.box is not None:
+            return f"TArray({enclosure(self)!r})"
         body = np.array2string(self.v, separator=", ", prefix="TArray(")
         return f"TArray({body}, dtype={self.v.dtype})"
 

@@ -13,6 +13,7 @@ from ..errors import (
     UnsupportedOperationError,
 )
 from ._covervar import CoverVar
+from ._decide import decided_int, interval, scalar_compared, shown
 from ._generic import COMPARISONS, EQUALITY, TESTS, is_number, ufunc_name
 from ._hooks import LAYERED, array_layer
 from ._kinks import settle_tie
@@ -133,11 +134,14 @@ class TVar(CoverVar):
         Raises:
             NondifferentiableError: At a jump, which is every integer but zero.
             DomainError: If the value is not finite.
+            UndecidedError: If it is not one number all over the box.
         """
         v = self.v
         if self.tape is not None:
             if self.tape.finished:
                 self.tape.put(())
+            if self.tape.box is not None:
+                return decided_int(self.tape, self.i, v)
             if not np.isfinite(v):
                 refuse_nan("int()", self.i, (v, v))
             if v == (whole := int(v)) and whole:
@@ -201,7 +205,20 @@ class TVar(CoverVar):
     def __repr__(self) -> str:
         if self.tape is None:
             return f"TVar({self.v!r})"
-        return f"<TVar node {self.i}, value {self.v!r}>"
+        return f"<TVar node {self.i}, value {self._shown()}>"
+
+    def _shown(self, spec: str = "") -> str:
+        """The value, or its enclosure over a box, as text."""
+        tape = self.tape
+        if tape is None or tape.box is None:
+            return format(self.v, spec) if spec else repr(self.v)
+        found = interval(tape, self.i, self.v)
+        if not spec:
+            return shown(found.lo, found.hi)
+        return f"[{format(found.lo, spec)}, {format(found.hi, spec)}]"
+
+    def __format__(self, spec: str) -> str:
+        return self._shown(spec) if spec else str(self)
 
 
 def _variable(r: Any) -> Any:
@@ -323,7 +340,7 @@ def _lookup(
 def apply_unary(what: Any, x: TVar) -> Any:
     """Record an elemental of one operand, named or given by its ufunc."""
     if what.__class__ is not str and what in TESTS:
-        return what(x.v)
+        return array_layer().test(what, x)
     op, code = _UNARY.get(what) or _lookup(_UNARY, what)
     tape = x.tape
     v = op.value(np, x.v) if what.__class__ is str else what(x.v)
@@ -348,6 +365,8 @@ def apply_binary(what: Any, x: Any, y: Any) -> Any:
     xv = _operand_value(tape, x, xt)
     yv = _operand_value(tape, y, yt)
     v = tape.scalar(_evaluate(what, op, xv, yv))
+    if tape.box is not None:
+        v = np.nan  # np.fmax(nan, 1) is 1, for one
     x_var = xt and x.tape is not None
     y_var = yt and y.tape is not None
     if x_var and y_var:
@@ -389,8 +408,12 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     if x_var and y_var and x.tape is not y.tape:
         refuse_two_tapes()
     for tape in (x.tape if x_var else None, y.tape if y_var else None):
-        if tape is not None and tape.finished:
-            tape.put(())
+        if tape is not None:
+            if tape.finished:
+                tape.put(())
+            if tape.box is not None:
+                pair = ((x.i, xv) if xt else (-1, xv)), ((y.i, yv) if yt else (-1, yv))
+                return scalar_compared(tape, *pair, sign)
     same = x_var and y_var and x.i == y.i
     if xv == yv:
         guard = sign in EQUALITY and not (x_var and y_var)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ..elements import Interval
 from ..local import (
     BinaryCurvature,
     Curvature,
@@ -14,7 +15,8 @@ from ..local import (
     PairedCurvature,
     UnaryCurvature,
 )
-from ._blocks import Binary, Dot, Fixed, Floats, Ids, Linear, Node, Run, Unary
+from ._blocks import Binary, Dot, Fixed, Ids, Linear, Node, Run, Unary
+from ._enclosures import coefficients
 from ._partials import columns
 
 if TYPE_CHECKING:
@@ -74,17 +76,15 @@ def parents(tape: Tape, k: int) -> Ids:
     return np.empty(0, dtype=np.int64)
 
 
-def partials(tape: Tape, k: int) -> Floats:
-    """First partials of node ``k``, a slot an entry."""
+def partials(tape: Tape, k: int) -> Any:
+    """First partials of node ``k``, a slot an entry; an :class:`Interval` over a box."""
     block, at = _locate(tape, k)
+    if tape.box is not None:
+        return _partials_over_box(tape, block, at)
     if isinstance(block, Node):
         return block.d
     if isinstance(block, Linear):
-        n0, n1, n2, nk = block.shape
-        i, j, m = np.unravel_index(at, (n0, n1, n2))
-        c0, c1, c2, ck = block.coef_strides
-        first = int(i * c0 + j * c1 + m * c2)
-        return block.coef[first + ck * np.arange(nk)]
+        return block.coef[_coef_places(block, at)]
     if isinstance(block, Dot):
         if block.centred:
             return np.zeros(2 * block.shape[3], dtype=tape.dtype)
@@ -93,28 +93,87 @@ def partials(tape: Tape, k: int) -> Floats:
         return np.concatenate([vals[y], vals[x]])
     if isinstance(block, (Run, Unary, Fixed, Binary)):
         found = _columns(tape, block)
-        two = isinstance(block, Binary) or (
-            isinstance(block, Run) and block.code[at] & 3 == 1
-        )
+        two = _is_pair(block, at)
         return np.array(
             [_pick(c, at) for c in found[: 2 if two else 1]], dtype=tape.dtype
         )
     return np.empty(0, dtype=tape.dtype)
 
 
+def _coef_places(block: Linear, at: int) -> Ids:
+    n0, n1, n2, nk = block.shape
+    i, j, m = np.unravel_index(at, (n0, n1, n2))
+    c0, c1, c2, ck = block.coef_strides
+    first = int(i * c0 + j * c1 + m * c2)
+    places: Ids = first + ck * np.arange(nk, dtype=np.int64)
+    return places
+
+
+def _is_pair(block: Any, at: int) -> bool:
+    """Whether a node of elementals has two recorded operands."""
+    run = isinstance(block, Run) and block.code[at] & 3 == 1
+    return isinstance(block, Binary) or bool(run)
+
+
+def _partials_over_box(tape: Tape, block: Any, at: int) -> Interval:
+    if isinstance(block, Node):
+        return block.d if isinstance(block.d, Interval) else Interval(block.d, block.d)
+    if isinstance(block, Linear):
+        found, _ = coefficients(block)
+        lo, hi = (block.coef, block.coef) if found is None else found
+        places = _coef_places(block, at)
+        return Interval(lo[places], hi[places])
+    if isinstance(block, Dot):
+        x, y = _row(block.x, block.shape, at), _row(block.y, block.shape, at)
+        return Interval(*tape.enclosures.of(np.concatenate([y, x])))
+    if isinstance(block, (Run, Unary, Fixed, Binary)):
+        picked = _enclosed_parts(tape, block, at)[: 2 if _is_pair(block, at) else 1]
+        return Interval([lo for lo, _ in picked], [hi for _, hi in picked])
+    return Interval(np.empty(0), np.empty(0))
+
+
+def _enclosed_parts(tape: Tape, block: Any, at: int) -> list[tuple[float, float]]:
+    """Ends of the partials of one node: ``(d, c)``, or those of two operands."""
+    key = ("enclosed", block.start)
+    found = tape.cache.get(key) if tape.finished else None
+    if found is None:
+        found = tape.enclosed(block)
+        if tape.finished:
+            tape.cache[key] = found
+    parts = found.parts
+    if isinstance(block, Run) and not _is_pair(block, at):
+        parts = (parts[0], parts[2])
+    out = []
+    for part in parts:
+        ends = part if isinstance(part, tuple) else (part, part)
+        lo, hi = (float(_pick(np.asarray(e), at)) for e in ends)
+        out.append((lo, hi))
+    return out
+
+
+def _curvature_over_box(tape: Tape, block: Any, at: int) -> Curvature:
+    parts = _enclosed_parts(tape, block, at)
+    two = _is_pair(block, at)
+    second = [Interval(lo, hi) for lo, hi in parts[2 if two else 1 :]]
+    if all(c.lo == 0 and c.hi == 0 for c in second):
+        return NoCurvature()
+    return BinaryCurvature(*second) if two else UnaryCurvature(*second)
+
+
 def curvature(tape: Tape, k: int) -> Curvature:
-    """Curvature form of node ``k``."""
+    """Curvature form of node ``k``; its entries are intervals over a box."""
     block, at = _locate(tape, k)
     if isinstance(block, Node):
         return block.curvature  # type: ignore[no-any-return]
     if isinstance(block, Dot):
         return PairedCurvature(block.shape[3])
+    if tape.box is not None:
+        entrywise = isinstance(block, (Run, Unary, Fixed, Binary))
+        return _curvature_over_box(tape, block, at) if entrywise else NoCurvature()
     if isinstance(block, (Run, Unary, Fixed, Binary)):
         scalar = tape.dtype.type
         c11, c12, c22 = (scalar(_pick(c, at)) for c in _columns(tape, block)[2:])
-        two = isinstance(block, Binary) or (
-            isinstance(block, Run) and block.code[at] & 3 == 1
-        )
+        two = _is_pair(block, at)
         if two and (c11 != 0 or c12 != 0 or c22 != 0):
             return BinaryCurvature(c11, c12, c22)
         if not two and c11 != 0:

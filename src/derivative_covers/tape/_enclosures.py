@@ -1,0 +1,538 @@
+"""Enclosures of the values of a tape over a box, computed from its blocks.
+
+Over a box the buffers of a tape hold NaN; what its nodes can be is worked out here, block
+by block and as far as somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..elementals import BY_OPCODE, Elemental
+from ..elementals._enclosures import Enclosed, enclose
+from ..elements import _outward as outward
+from ..errors import TapeError, UnsupportedOperationError
+from ._blocks import (
+    Accumulate,
+    Binary,
+    Block,
+    Constants,
+    Dot,
+    Fixed,
+    Ids,
+    Inputs,
+    Linear,
+    Node,
+    Operand,
+    Run,
+    Unary,
+)
+from ._generic import TIES
+from ._one_by_one import RULES
+
+if TYPE_CHECKING:
+    from ._tape import Tape
+
+__all__ = ["Enclosures", "coefficients", "has_gaps"]
+
+Pair = tuple[Any, Any]
+Mask = NDArray[np.bool_]
+Entrywise = Unary | Fixed | Binary
+
+FEW = 8  # rows of a run that are not worth sorting
+CHUNK = 1 << 22  # summands of a wide block that are looked at together
+# Folding these from either side gives the same number.
+_ASSOCIATIVE = frozenset(("add", "multiply", "maximum", "minimum", "fmax", "fmin"))
+# A constant operand of these may be infinite.
+_BOUNDED = TIES | {"copysign"}
+
+
+class Enclosures:
+    """Intervals that contain the value of every node at every point of the box.
+
+    Args:
+        tape: A tape over a box, recording or finished.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._lock = RLock()
+        self._lo = np.empty(256)
+        self._hi = np.empty(256)
+        self._blocks = 0
+        self._nodes = 0
+        self._outside: dict[int, Mask] = {}
+        self._kink: dict[int, Mask] = {}
+
+    # -- what others ask -----------------------------------------------------------
+
+    def upto(self, node: int) -> Pair:
+        """Ends of the nodes ``0 .. node`` and maybe more, by node id; to be read only."""
+        if node >= self._nodes:
+            tape = self._tape
+            if not tape.finished:
+                tape.flush()
+            with self._lock, np.errstate(all="ignore"):  # a finished tape may be shared
+                while node >= self._nodes:
+                    self._append(tape.blocks[self._blocks])
+        return self._lo[: self._nodes], self._hi[: self._nodes]
+
+    def all(self) -> Pair:
+        """Ends of all nodes so far."""
+        n = self._tape.nnodes
+        lo, hi = self.upto(n - 1)
+        return lo[:n], hi[:n]
+
+    def of(self, ids: Any) -> Pair:
+        """Ends of some nodes, in the shape of ``ids``."""
+        ids = np.asarray(ids)
+        if not ids.size:
+            return np.empty(ids.shape), np.empty(ids.shape)
+        lo, hi = self.upto(int(ids.max()))
+        return lo[ids], hi[ids]
+
+    def at(self, node: int) -> tuple[float, float]:
+        """Ends of one node."""
+        if node >= self._nodes:
+            self.upto(node)
+        return float(self._lo[node]), float(self._hi[node])
+
+    def of_operand(self, x: Operand, n: int) -> Pair:
+        """Ends of an entrywise operand of ``n`` entries; of one where it is one node."""
+        if x.ids is not None:
+            return self.of(x.flat((n,)))
+        step = x.strides[0]
+        if step == 0:
+            lo, hi = self.upto(x.start)
+            return lo[x.start : x.start + 1], hi[x.start : x.start + 1]
+        last = x.start + step * (n - 1)
+        lo, hi = self.upto(max(x.start, last))
+        stop: int | None = last + step
+        if step < 0 and last + step < 0:
+            stop = None
+        part = slice(x.start, stop, step)
+        return lo[part], hi[part]
+
+    def marks(self, block: Block) -> Mask | None:
+        """Which nodes leave their domain, or meet a kink, within the box; None: nowhere."""
+        self.upto(block.stop - 1)
+        outside, kink = (d.get(block.start) for d in (self._outside, self._kink))
+        if outside is None or kink is None:
+            return kink if outside is None else outside
+        return outside | kink
+
+    def is_outside(self, block: Block, at: int) -> bool:
+        """Whether a node leaves its domain (not: meets a kink) within the box."""
+        self.upto(block.stop - 1)
+        found = self._outside.get(block.start)
+        return found is not None and bool(found[at])
+
+    def enclosed(self, block: Any, order: int = 2) -> Enclosed:
+        """Enclosures of a block of elementals: values, partials, faults.
+
+        An entry of ``parts`` may be a number, or have one entry for all nodes. Rows of a
+        :class:`Run` come in five columns, as :func:`columns` has them.
+        """
+        self.upto(block.stop - 1)
+        with np.errstate(all="ignore"):
+            if isinstance(block, Run):
+                return self._run_parts(block, order)
+            return self._entrywise(block, order)
+
+    # -- block by block --------------------------------------------------------------
+
+    def _append(self, block: Block) -> None:
+        n, start = block.size, block.start
+        self._reserve(start + n)
+        here = slice(start, start + n)
+        if isinstance(block, Run):
+            self._run(block)
+        elif isinstance(block, Accumulate):
+            self._accumulate(block)
+        elif n:
+            lo, hi = self._value(block)
+            self._lo[here] = lo
+            self._hi[here] = hi
+        self._blocks += 1
+        self._nodes = start + n
+
+    def _reserve(self, n: int) -> None:
+        if n > self._lo.size:
+            size = max(n, 2 * self._lo.size, self._tape.nnodes)
+            for name in ("_lo", "_hi"):
+                grown = np.empty(size)
+                old = getattr(self, name)
+                grown[: self._nodes] = old[: self._nodes]
+                setattr(self, name, grown)
+
+    def _value(self, block: Block) -> Pair:
+        given = self._tape.sets.get(block.start)
+        if given is not None:
+            return given
+        if isinstance(block, (Unary, Fixed, Binary)):
+            return self._noted(block, self._entrywise(block, 0))
+        if isinstance(block, Linear):
+            return self._linear(block)
+        if isinstance(block, Dot):
+            return self._dot(block)
+        if isinstance(block, (Constants, Node, Inputs)):
+            return self._points(block)
+        msg = f"a block of type {type(block).__name__} has no enclosure."
+        raise TapeError(msg)
+
+    def _noted(self, block: Block, found: Enclosed) -> Pair:
+        self._note(block, found.outside, found.kink)
+        return _proper(found) if found.outside is not None else found.value
+
+    def _note(self, block: Block, outside: Any, kink: Any) -> None:
+        for kept, mask in ((self._outside, outside), (self._kink, kink)):
+            if mask is not None and np.any(mask):
+                mask = np.broadcast_to(mask, (block.size,))
+                old = kept.get(block.start)
+                kept[block.start] = np.array(mask) if old is None else old | mask
+
+    def _points(self, block: Block) -> Pair:
+        v = np.asarray(block.values, dtype=np.float64)
+        bad = ~np.isfinite(v)
+        if bad.any():
+            self._note(block, bad, None)
+            return np.where(bad, -np.inf, v), np.where(bad, np.inf, v)
+        return v, v
+
+    # -- entry by entry --------------------------------------------------------------
+
+    def _entrywise(self, block: Entrywise, order: int) -> Enclosed:
+        n = block.size
+        x = self.of_operand(block.x, n)
+        if isinstance(block, Binary):
+            y = self.of_operand(block.y, n)
+            same = _same(block, n)
+            return _pair(block.op, x, y, same, n, order)
+        if isinstance(block, Fixed):
+            return _fixed(block.op, 2 + block.slot, x, block.const, order)
+        return enclose(block.op, 0, (x,), order=order)
+
+    def _accumulate(self, block: Accumulate) -> None:
+        """Running results: in rounds that double, or one after the other."""
+        n, start = block.size, block.start
+        before = block.x.flat((n,))
+        lanes = int(np.count_nonzero(before < start))
+        y = self.of_operand(block.y, n)
+        first = self.of(before[:lanes])
+        rows = tuple(
+            np.concatenate([a, np.broadcast_to(b, (n,))]).reshape(-1, lanes)
+            for a, b in zip(first, y, strict=True)
+        )
+        if block.op.name in _ASSOCIATIVE:
+            lo, hi = _folded(block.op, rows)
+        else:
+            lo, hi = (np.array(a) for a in rows)
+            for k in range(1, len(lo)):
+                v = enclose(
+                    block.op, 1, ((lo[k - 1], hi[k - 1]), (lo[k], hi[k])), order=0
+                ).value
+                lo[k], hi[k] = v
+        self._lo[start : start + n] = lo[1:].ravel()
+        self._hi[start : start + n] = hi[1:].ravel()
+        x = np.concatenate([first[0], lo[1:-1].ravel()])[:n]
+        above = np.concatenate([first[1], hi[1:-1].ravel()])[:n]
+        self._noted(block, _pair(block.op, (x, above), y, _same(block, n), n, 0))
+
+    # -- runs of scalars -------------------------------------------------------------
+
+    def _run(self, block: Run) -> None:
+        start, n = block.start, block.size
+        lo, hi = self._lo, self._hi
+        outside: Mask | None = None
+        kink: Mask | None = None
+        for op, pattern, rows in _layers(block):
+            if (
+                len(rows) == 1
+                and op.name in RULES
+                and self._single(block, op, pattern, int(rows[0]))
+            ):
+                continue
+            at = block.a[rows]
+            x = (lo[at], hi[at])
+            if pattern == 0:
+                found = enclose(op, 0, (x,), order=0)
+            elif pattern == 1:
+                second = block.other[rows].astype(np.int64)
+                same = at == second
+                y = (lo[second], hi[second])
+                found = _pair(op, x, y, same if same.any() else None, len(rows), 0)
+            else:
+                found = _fixed(op, pattern, x, block.other[rows], 0)
+            place = rows + start
+            if found.outside is None:
+                lo[place], hi[place] = found.value
+            else:
+                lo[place], hi[place] = _proper(found)
+                outside = np.zeros(n, dtype=bool) if outside is None else outside
+                outside[rows] = found.outside
+            if found.kink is not None:
+                kink = np.zeros(n, dtype=bool) if kink is None else kink
+                kink[rows] = found.kink
+        self._note(block, outside, kink)
+
+    def _single(self, block: Run, op: Elemental, pattern: int, row: int) -> bool:
+        """Evaluate one row in Python floats; False where that is not enough."""
+        i = int(block.a[row])
+        x = (float(self._lo[i]), float(self._hi[i]))
+        rule = RULES[op.name]
+        if pattern == 0:
+            found = rule(x)
+        else:
+            other = float(block.other[row])
+            if pattern == 1:
+                j = int(other)
+                if i == j and op.name != "add":
+                    return False
+                found = rule(x, (float(self._lo[j]), float(self._hi[j])))
+            elif pattern == 2:
+                found = rule(x, (other, other))
+            else:
+                found = rule((other, other), x)
+        if found is None:
+            return False
+        place = block.start + row
+        self._lo[place], self._hi[place] = found
+        return True
+
+    def _run_parts(self, block: Run, order: int) -> Enclosed:
+        """Partials of a run, by code; all operands are known by now."""
+        n, start = block.size, block.start
+        wide = [(np.zeros(n), np.zeros(n)) for _ in range(5)]
+        for code in np.unique(block.code).tolist():
+            rows = np.flatnonzero(block.code == code)
+            op, pattern = BY_OPCODE[code >> 2], code & 3
+            x = self.of(block.a[rows])
+            if pattern == 0:
+                found = enclose(op, 0, (x,), order=order)
+            elif pattern == 1:
+                second = block.other[rows].astype(np.int64)
+                found = enclose(op, 1, (x, self.of(second)), order=order)
+            else:
+                found = _fixed(op, pattern, x, block.other[rows], order)
+            places = range(5) if pattern == 1 else (0, 2)
+            for k, part in zip(places, found.parts, strict=False):
+                ends = part if isinstance(part, tuple) else (part, part)
+                wide[k][0][rows], wide[k][1][rows] = ends
+        here = slice(start, start + n)
+        value = (self._lo[here], self._hi[here])
+        masks = (d.get(start) for d in (self._outside, self._kink))
+        return Enclosed(value, tuple(wide), *masks)
+
+    # -- sums ------------------------------------------------------------------------
+
+    def _linear(self, block: Linear) -> Pair:
+        coef, bad = coefficients(block)
+        lo, hi = np.empty(block.size), np.empty(block.size)
+        for here, shape, at in _pieces(block.shape):
+            ids = _ids(block.x, shape, at).reshape(-1, shape[3])
+            pair = self.of(ids)
+            if coef is not None:
+                where = _positions(block.coef_strides, shape, at).reshape(ids.shape)
+                c = (coef[0][where], coef[1][where])
+                pair = outward.multiply(pair, c)
+            lo[here], hi[here] = outward.total(pair, axis=-1)
+        if bad:
+            self._note(block, np.ones(block.size, dtype=bool), None)
+            return np.full(block.size, -np.inf), np.full(block.size, np.inf)
+        return lo, hi
+
+    def _dot(self, block: Dot) -> Pair:
+        if block.centred:
+            msg = "a linearised result (numpy.linalg.solve and the like) has no enclosure."
+            raise UnsupportedOperationError(msg)
+        lo, hi = np.empty(block.size), np.empty(block.size)
+        for here, shape, at in _pieces(block.shape):
+            i = _ids(block.x, shape, at).reshape(-1, shape[3])
+            j = _ids(block.y, shape, at).reshape(-1, shape[3])
+            x, y = self.of(i), self.of(j)
+            same = i == j
+            if same.all():
+                pair = outward.square(x)
+            else:
+                pair = outward.multiply(x, y)
+                if same.any():
+                    pair = outward.where(same, outward.square(x), pair)
+            lo[here], hi[here] = outward.total(pair, axis=-1)
+        return lo, hi
+
+
+def _proper(found: Enclosed) -> Pair:
+    """The values; the whole line where an operand has no value at all."""
+    lo, hi = found.value
+    none = np.asarray(found.outside) & ~((lo <= hi) & (lo < np.inf) & (hi > -np.inf))
+    if none.any():
+        return np.where(none, -np.inf, lo), np.where(none, np.inf, hi)
+    return lo, hi
+
+
+def has_gaps(a: Any) -> bool:
+    """Whether some entry is no finite number."""
+    return not bool(np.isfinite(a).all())
+
+
+def coefficients(block: Linear) -> tuple[Pair | None, bool]:
+    """Ends of the coefficients (None: all are one), and whether some is not finite.
+
+    What is neither an integer nor a power of two is taken as the rounding of a number
+    nearby, such as 1/3.
+    """
+    c = np.asarray(block.coef, dtype=np.float64)
+    if has_gaps(c):
+        return None, True
+    if (c == 1.0).all():
+        return None, False
+    exact = (c == np.floor(c)) | (np.abs(np.frexp(c)[0]) == 0.5)
+    if exact.all():
+        return (c, c), False
+    return (
+        np.where(exact, c, np.nextafter(c, -np.inf)),
+        np.where(exact, c, np.nextafter(c, np.inf)),
+    ), False
+
+
+def _fixed(op: Elemental, pattern: int, x: Pair, c: Any, order: int) -> Enclosed:
+    """An elemental with a constant operand; NaN there leaves nothing to say."""
+    c = np.asarray(c, dtype=np.float64)
+    if c.size > 1 and (c == c.flat[0]).all():
+        c = c[:1]  # one power or base for all
+    found = enclose(op, pattern, (x, c) if pattern == 2 else (c, x), order=order)
+    if has_gaps(c):
+        bad = np.isnan(c) if op.name in _BOUNDED else ~np.isfinite(c)
+        if bad.any():
+            n = max(np.size(x[0]), c.size)
+            bad = np.broadcast_to(bad, (n,))
+            lo, hi = (np.broadcast_to(e, (n,)) for e in found.value)
+            value = np.where(bad, -np.inf, lo), np.where(bad, np.inf, hi)
+            outside = bad if found.outside is None else bad | found.outside
+            return Enclosed(value, found.parts, outside, found.kink)
+    return found
+
+
+def _same(block: Binary, n: int) -> Mask | None:
+    """Where both operands are one node; None: nowhere."""
+    x, y = block.x, block.y
+    if x.ids is None and y.ids is None:
+        if x.start == y.start and x.strides == y.strides:
+            return np.ones(n, dtype=bool)
+        if x.strides == y.strides:
+            return None
+    same = x.flat((n,)) == y.flat((n,))
+    return same if same.any() else None
+
+
+def _pair(
+    op: Elemental, x: Pair, y: Pair, same: Mask | None, n: int, order: int
+) -> Enclosed:
+    """An elemental of two recorded operands, with what is known where they are one."""
+    found = enclose(op, 1, (x, y), order=order)
+    if same is None:
+        return found
+    value, outside, kink = found.value, found.outside, found.kink
+    one: Pair | None = None
+    if op.name == "multiply":
+        one = outward.square(x)
+    elif op.name == "subtract":
+        one = (np.zeros(n), np.zeros(n))
+    elif op.name == "divide":
+        one = (np.ones(n), np.ones(n))
+    elif op.name in TIES:
+        one = x
+        kink = None if kink is None else kink & ~same
+    if one is not None:
+        keep = same if outside is None else same & ~outside
+        value = outward.where(keep, one, value)
+    return Enclosed(value, found.parts, outside, kink)
+
+
+def _folded(op: Elemental, rows: Any) -> Pair:
+    """All running results along the first axis."""
+    lo, hi = rows
+    step = 1
+    while step < len(lo):
+        left = (lo[:-step].ravel(), hi[:-step].ravel())
+        right = (lo[step:].ravel(), hi[step:].ravel())
+        v = enclose(op, 1, (left, right), order=0).value
+        shape = lo[step:].shape
+        lo = np.concatenate([lo[:step], v[0].reshape(shape)])
+        hi = np.concatenate([hi[:step], v[1].reshape(shape)])
+        step *= 2
+    return lo, hi
+
+
+def _layers(block: Run) -> Iterator[tuple[Elemental, int, Ids]]:
+    """Rows of a run that can be evaluated together, in an order that serves parents first."""
+    start, n = block.start, block.size
+    if n <= FEW:
+        for k, code in enumerate(block.code.tolist()):
+            yield BY_OPCODE[code >> 2], code & 3, np.array([k])
+        return
+    two = (block.code & 3) == 1
+    other = np.where(two, block.other, -1.0).astype(np.int64) - start
+    mine = block.a - start
+    depth = [0] * n
+    for k, (i, j) in enumerate(zip(mine.tolist(), other.tolist(), strict=True)):
+        deep = depth[i] + 1 if i >= 0 else 0
+        if j >= 0 and depth[j] >= deep:
+            deep = depth[j] + 1
+        depth[k] = deep
+    key = np.array(depth, dtype=np.int64) * (1 << 16) + block.code
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    ends = [*(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist(), n]
+    first = 0
+    for last in ends:
+        code = int(block.code[order[first]])
+        yield BY_OPCODE[code >> 2], code & 3, order[first:last]
+        first = last
+
+
+def _pieces(
+    shape: tuple[int, int, int, int],
+) -> Iterator[tuple[slice, tuple[int, int, int, int], tuple[int, int, int]]]:
+    """A wide block in parts of bounded size: nodes, their shape, where they begin."""
+    n0, n1, n2, k = shape
+    if n1 * n2 * k <= CHUNK:
+        step, inner, outer = max(CHUNK // max(n1 * n2 * k, 1), 1), n1 * n2, n0
+        for i in range(0, outer, step):
+            m = min(step, outer - i)
+            yield slice(i * inner, (i + m) * inner), (m, n1, n2, k), (i, 0, 0)
+        return
+    for i in range(n0):
+        if n2 * k <= CHUNK:
+            step = max(CHUNK // max(n2 * k, 1), 1)
+            for j in range(0, n1, step):
+                m = min(step, n1 - j)
+                first = (i * n1 + j) * n2
+                yield slice(first, first + m * n2), (1, m, n2, k), (i, j, 0)
+            continue
+        step = max(CHUNK // max(k, 1), 1)
+        for j in range(n1):
+            for o in range(0, n2, step):
+                m = min(step, n2 - o)
+                first = (i * n1 + j) * n2 + o
+                yield slice(first, first + m), (1, 1, m, k), (i, j, o)
+
+
+def _positions(
+    strides: tuple[int, ...],
+    shape: tuple[int, int, int, int],
+    at: tuple[int, int, int],
+    start: int = 0,
+) -> Ids:
+    first = start + sum(a * s for a, s in zip(at, strides, strict=False))
+    return Operand(first, strides).flat(shape)
+
+
+def _ids(x: Operand, shape: tuple[int, int, int, int], at: tuple[int, int, int]) -> Ids:
+    position = _positions(x.strides, shape, at, x.start)
+    return position if x.ids is None else x.ids[position]
