@@ -116,7 +116,7 @@ def test_a_registered_type_takes_part_alone_and_in_object_arrays():
     assert list(separation(boxes, 8.0)) == [7.0, 1.0]
 
 
-@pytest.mark.parametrize("x", [1 + 2j, "1", None, np.longdouble(1), np.float16(1)])
+@pytest.mark.parametrize("x", ["1", None, np.longdouble(1), np.float16(1)])
 def test_unregistered_values_are_refused_by_name(x):
     for function in (magnitude, decided_sign, decided_one, decided_zero):
         with pytest.raises(InputTypeError, match=type(x).__name__):
@@ -126,15 +126,15 @@ def test_unregistered_values_are_refused_by_name(x):
 
 
 def test_unregistered_types_are_refused():
-    for T in (np.complex128, np.float16, "int64", str):
+    for T in (np.clongdouble, np.float16, "int64", str):
         with pytest.raises(InputTypeError, match="magtype"):
             magtype(T)
         with pytest.raises(InputTypeError, match="magtype"):
             boundtype(T)
     with pytest.raises(InputTypeError, match="not an element type"):
         magtype("no such dtype")
-    with pytest.raises(InputTypeError, match="complex128"):
-        magnitude(np.array([1j]))
+    with pytest.raises(InputTypeError, match="longdouble"):
+        magnitude(np.array([1j], dtype=np.clongdouble))
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,8 @@ def test_unregistered_types_are_refused():
         ([True, False], "float64"),
         (np.zeros(3, ">f8"), "float64"),
         ([], "float64"),
+        ([1, 2j], "complex128"),
+        (np.ones(2, np.complex64), "complex64"),
     ],
 )
 def test_element_type_follows_the_input(x0, name):
@@ -161,7 +163,7 @@ def test_element_type_follows_the_input(x0, name):
     [
         (np.float16(1), "float16"),
         (np.longdouble(1), "longdouble|float128|float96|float64"),
-        ([1j], "complex128"),
+        (np.clongdouble(1j), "clongdouble|complex256|complex192"),
         (["a"], "<U1"),
         ([None], "NoneType"),
         (np.array([1.0, "x"], dtype=object), "float"),

@@ -253,7 +253,7 @@ class Model:
         ({"a": [1.0], "b": []}, ShapeError, r"x0\['b'\] is empty"),
         ({"a": None}, InputTypeError, r"x0\['a'\] holds .*NoneType.*args or kwargs"),
         ({"name": "text"}, InputTypeError, r"x0\['name'\].*args or kwargs"),
-        ({"a": 1j}, InputTypeError, r"x0\['a'\] holds"),
+        ({"a": "1j"}, InputTypeError, r"x0\['a'\] holds"),
         ({"a": [1.0, np.nan]}, DomainError, r"x0\['a'\]\[1\] is nan"),
         (Pair(1.0, np.inf), DomainError, r"x0\.b\[0\] is inf"),
         (Model(), InputTypeError, "dataclass.*dictionary"),

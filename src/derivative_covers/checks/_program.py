@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..covers import gradient, tape_function
-from ..errors import InputTypeError
+from ..errors import InputTypeError, UnsupportedOperationError
 from ..tape import Structure, input_plan
 
 __all__ = ["Program"]
@@ -38,6 +38,12 @@ class Program:
         self.structure: Structure | None
         self.structure, point = input_plan(x0)
         self.shape, self.dtype = point.shape, point.dtype
+        if self.dtype.kind == "c":
+            msg = (
+                "check compares derivatives with real differences, and x0 is complex; "
+                "check the program of the real and the imaginary parts instead."
+            )
+            raise UnsupportedOperationError(msg)
         self.x = point.ravel().astype(np.float64)
         args, kwargs = recording.get("args", ()), recording.get("kwargs")
         # what cannot be used is refused by the first recording, before any plain run

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
-from ..sweeps import adjoints, check_outputs, lower, not_finite, tangents
+from ..sweeps import (
+    adjoints,
+    check_outputs,
+    check_tape,
+    lower,
+    not_finite,
+    tangents,
+)
 from ..tape import Tape
 from ._arguments import (
     RecordingOptions,
@@ -144,7 +151,7 @@ def abs_forward(w: Any, tape: Tape) -> Array:
         >>> float(dc.abs_forward([1.0, 1.0], tape)[out])
         4.0
     """
-    weights = inputs_like(tape, w, "w")
+    weights = inputs_like(tape, w, "w", check_tape(tape).magtype)
     if (weights < 0).any():
         msg = "w has a negative entry; weights are nonnegative."
         raise OptionError(msg)

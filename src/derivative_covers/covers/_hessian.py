@@ -252,9 +252,9 @@ def _check_gradient(t: Tape, o: int, program: Program, grad: Array) -> None:
     if not (np.isfinite(size).all() and size.any()):
         return
     with np.errstate(all="ignore"):
-        direction = np.where(size > 0, 1 / size, 0).astype(t.dtype)
-    direction = np.where(np.isfinite(direction), direction, 0).astype(t.dtype)
-    direction *= np.where(np.arange(direction.size) % 2 == 0, 1, -0.5).astype(t.dtype)
+        direction = np.where(size > 0, 1 / size, 0).astype(t.magtype)
+    direction = np.where(np.isfinite(direction), direction, 0).astype(t.magtype)
+    direction *= np.where(np.arange(direction.size) % 2, -0.5, 1).astype(t.magtype)
     forward = tangents(program, t, direction)[o]
     reference = tangents(program, t, np.abs(direction), absolute=True)[o]
     reverse = np.sum(grad * direction)

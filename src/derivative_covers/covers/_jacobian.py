@@ -86,12 +86,12 @@ def cover_jacobian(
         ones = np.ones_like(w)
         _refuse_underflow(a, tangents(program, t, ones, absolute=True)[flat])
     with np.errstate(all="ignore"):
-        seeds = np.where(a > 0, 1 / a, 0).astype(t.dtype)
+        seeds = np.where(a > 0, 1 / a, 0).astype(t.magtype)
     ngroups = min(ngroups, flat.size)
     group = np.zeros(flat.size, dtype=np.int64)
     if ngroups > 1:
         group = output_groups(program, t, flat, ngroups)
-    b = np.zeros(t.ninputs, dtype=t.dtype)
+    b = np.zeros(t.ninputs, dtype=t.magtype)
     for g in range(ngroups):
         mine = group == g
         if mine.any():

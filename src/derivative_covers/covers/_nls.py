@@ -75,7 +75,7 @@ class NLSCover:
 
     def __repr__(self) -> str:
         return (
-            f"NLSCover(value={float(self.value):.6g}, h={shown(self.h)}, "
+            f"NLSCover(value={self.value:.6g}, h={shown(self.h)}, "
             f"h_gn={shown(self.h_gn)}, h_curv={shown(self.h_curv)}, "
             f"gradient={shown(self.gradient)}{kinks_note(self.kinks)})"
         )
@@ -142,7 +142,9 @@ def cover_nls(
 
     The Gauss-Newton term, known to be positive semidefinite, is covered by itself and
     not through the squares on a tape, and the curvature term weighs each residual's
-    second derivatives by its value.
+    second derivatives by its value. At complex inputs the objective is this very sum, a
+    holomorphic function (squares, not squared absolute values), and so are its
+    derivatives.
 
     Args:
         tape: A tape and ``outs`` the ids of the residuals; or a function that returns
@@ -235,7 +237,7 @@ def _gauss_newton(
     if groups == 1:
         return _gram(program, tape, out, root)
     group = output_groups(program, tape, out, groups)
-    h = np.zeros(tape.ninputs, dtype=tape.dtype)
+    h = np.zeros(tape.ninputs, dtype=tape.magtype)
     for g in range(groups):
         mine = group == g
         if mine.any():

@@ -29,7 +29,7 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
         msg = "h has a negative entry; a cover is nonnegative."
         raise OptionError(msg)
     sparse = hasattr(H, "tocoo")
-    M: Any = H.tocoo(copy=True) if sparse else np.asarray(H, dtype=np.float64)
+    M: Any = H.tocoo(copy=True) if sparse else _sizes(H)
     if math.prod(M.shape) != v.size**2:
         msg = (
             f"h has {v.size} entries and H has shape {M.shape}; a matrix of "
@@ -41,8 +41,14 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
         if sparse:  # only what it stores can be nonzero
             M.sum_duplicates()
             return log_v[M.row] + log_v[M.col], np.log10(np.abs(M.data))
-        M = np.abs(M).reshape(v.size, v.size)
+        M = M.reshape(v.size, v.size)
         return log_v[:, None] + log_v[None, :], np.log10(M)
+
+
+def _sizes(H: Any) -> Array:
+    """Absolute values of the entries of a real or complex matrix, in float64."""
+    kind = np.complex128 if np.iscomplexobj(H) else np.float64
+    return np.abs(np.asarray(H, dtype=kind))
 
 
 def _plain(h: Any, H: Any) -> tuple[Any, Any]:
@@ -69,7 +75,7 @@ def _plain(h: Any, H: Any) -> tuple[Any, Any]:
 def _rounding(h: Any, H: Any) -> float:
     """What a product may fall short of an entry by rounding alone, relatively."""
     types = [getattr(a, "dtype", None) or np.asarray(a).dtype for a in _plain(h, H)]
-    eps = [np.finfo(t).eps for t in types if t.kind == "f"]
+    eps = [np.finfo(t).eps for t in types if t.kind in "fc"]
     return max(1e-12, 16 * float(max(eps, default=0.0)))
 
 
@@ -79,8 +85,8 @@ def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
     Args:
         h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
-        H: Matrix with n x n entries, SciPy's sparse ones among them, or the nest of
-            blocks that :func:`hessian` gives.
+        H: Matrix with n x n entries, real or complex, SciPy's sparse ones among them,
+            or the nest of blocks that :func:`hessian` gives.
         rtol: Relative shortfall that is forgiven as rounding; None for 1e-12, or 16
             units of the coarser of the two types where that is more.
 

@@ -61,7 +61,7 @@ class HessianCover:
         note = "" if self.cost is None else f", about {self.cost:.3g} gradients"
         note += ", declared scales were read" if self.asked else ""
         return (
-            f"HessianCover(value={float(self.value):.6g}, h={shown(self.h)}, "
+            f"HessianCover(value={self.value:.6g}, h={shown(self.h)}, "
             f"gradient={shown(self.gradient)}, merge={self.merge!r}{note}"
             f"{kinks_note(self.kinks)})"
         )

@@ -62,8 +62,8 @@ def split_scales(w: Any, tape: Tape) -> SplitScales:
         >>> float(declared_scale(scales[out])), scales.source.built
         (5.0, True)
     """
-    ones = np.ones(check_tape(tape).ninputs, dtype=tape.dtype)
-    weights = ones if w is None else inputs_like(tape, w, "w")
+    ones = np.ones(check_tape(tape).ninputs, dtype=tape.magtype)
+    weights = ones if w is None else inputs_like(tape, w, "w", tape.magtype)
     state = cover_state(lower(tape), tape, weights, 0.0, True)
     return SplitScales(tape, state.source)
 

@@ -32,7 +32,7 @@ def hvp(tape: Any, out: Any, v: Any, **recording: Unpack[RecordingOptions]) -> A
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
         out: See ``tape``.
-        v: Direction, of the shape (or structure) of the inputs.
+        v: Direction, of the shape (or structure) of the inputs; complex where these are.
         **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
             :func:`tape_function`, where a function is given.
 
@@ -169,9 +169,9 @@ def hessian_bound(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) ->
     program = check_outputs(t, o)
     vbar = np.abs(adjoints(program, t, 1.0, o))
     n = t.ninputs
-    found = np.empty((n, n), dtype=t.dtype)
+    found = np.empty((n, n), dtype=t.magtype)
     explicit = [s for s in program.below(o) if isinstance(s, Explicit) and s.curved]
-    utilde = {int(p): np.empty(n, dtype=t.dtype) for s in explicit for p in s.parents}
+    utilde = {int(p): np.empty(n, dtype=t.magtype) for s in explicit for p in s.parents}
     for a in range(n):
         sigma = tangents(program, t, _unit(t, a), absolute=True)
         found[a] = second_order(program, t, vbar, sigma, o, absolute=True)[:n]
@@ -185,6 +185,6 @@ def hessian_bound(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) ->
 
 
 def _unit(tape: Tape, a: int) -> Array:
-    e = np.zeros(tape.ninputs, dtype=tape.dtype)
+    e = np.zeros(tape.ninputs, dtype=tape.magtype)
     e[a] = 1
     return e

@@ -59,6 +59,7 @@ class ElementalFunction:
         nested = any(a.dtype == object and a.ndim for a in arrays)
         if nested:
             return np.frompyfunc(self, op.arity, 1)(*arrays)
+        allowed = "fiubc" if op.holomorphic else "fiub"
         for x, a in zip(operands, arrays, strict=True):
             if a.dtype == object:
                 msg = (
@@ -66,10 +67,10 @@ class ElementalFunction:
                     "numbers, arrays of them and variables are needed."
                 )
                 raise InputTypeError(msg)
-            if a.dtype.kind not in "fiub":
+            if a.dtype.kind not in allowed:
                 msg = f"{op.name}() got values of type {a.dtype}; give real numbers."
                 raise InputTypeError(msg)
-        floats = [a if a.dtype.kind == "f" else a.astype(np.float64) for a in arrays]
+        floats = [a if a.dtype.kind in "fc" else a.astype(np.float64) for a in arrays]
         return op.value(np, *(a[()] for a in floats))
 
     def __repr__(self) -> str:
@@ -86,6 +87,7 @@ def elemental(
     second: Callable[..., tuple[Any, Any]] | None = None,
     domain: Callable[..., Any] | None = None,
     kink: Callable[..., Any] | None = None,
+    holomorphic: Rule | bool = False,
     ufuncs: tuple[str, ...] = (),
     name: str | None = None,
     source: str = "",
@@ -107,6 +109,9 @@ def elemental(
         domain: ``domain(xp, *operands)``: true inside the open set where the function is
             twice continuously differentiable. None: everywhere.
         kink: ``kink(xp, *operands)``: true exactly at kinks, jumps and ties. None: none.
+        holomorphic: Whether function and rules hold for complex operands, too; or the
+            :class:`Rule` that does, with its own domain. False: programs of complex
+            inputs refuse it.
         ufuncs: Names of ufuncs that the elemental answers to, such as
             ``("special.spence",)``: these may be called on recorded variables as well.
         name: Unique name for messages; the function's own by default.
@@ -152,11 +157,11 @@ def elemental(
             name or value.__name__,
             arity,
             value,
-            Rule(partials, domain, kink),
+            Rule(partials, domain, kink, holomorphic),
             source,
             ufuncs,
-            first and Rule(first, domain, kink),
-            second and Rule(second, domain, kink),
+            first and Rule(first, domain, kink, holomorphic is True),
+            second and Rule(second, domain, kink, holomorphic is True),
         )
         return ElementalFunction(register(made), value)
 

@@ -102,10 +102,10 @@ def _dawsn(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
 
 
 ELEMENTALS = (
-    row("erf", Rule(_erf), "DLMF 7.10.1"),
-    row("erfc", Rule(_erfc), "DLMF 7.10.1"),
+    row("erf", Rule(_erf, holomorphic=True), "DLMF 7.10.1"),
+    row("erfc", Rule(_erfc, holomorphic=True), "DLMF 7.10.1"),
     row("erfcx", Rule(_erfcx), "DLMF 7.10.4, 7.18.7 and 7.18.10"),
-    row("erfi", Rule(_erfi), "DLMF 7.10.1 at an imaginary argument"),
+    row("erfi", Rule(_erfi, holomorphic=True), "DLMF 7.10.1 at an imaginary argument"),
     row(
         "erfinv",
         Rule(_erfinv, lambda xp, x: xp.abs(x) < 1.0),
@@ -116,7 +116,7 @@ ELEMENTALS = (
         Rule(_erfcinv, lambda xp, x: (x > 0.0) & (x < 2.0)),
         "derivative of an inverse; DLMF 7.17",
     ),
-    row("ndtr", Rule(_ndtr), "DLMF 7.10.1 and 7.18(i)"),
+    row("ndtr", Rule(_ndtr, holomorphic=True), "DLMF 7.10.1 and 7.18(i)"),
     row(
         "ndtri",
         Rule(_ndtri, lambda xp, x: (x > 0.0) & (x < 1.0)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
+from ._cuts import off_left, off_negative
 from ._spec import Elemental, Rule
 
 __all__ = ["ELEMENTALS"]
@@ -82,12 +83,16 @@ def _positive(xp: Any, x: Any) -> Any:
     return x > 0.0
 
 
+def _off_minus_one(xp: Any, x: Any) -> Any:
+    return off_left(xp, x, -1.0)
+
+
 ELEMENTALS = (
     Elemental(
         "exp",
         1,
         lambda xp, x: xp.exp(x),
-        Rule(lambda xp, x, v: (v, v)),
+        Rule(lambda xp, x, v: (v, v), holomorphic=True),
         "DLMF 4.7(ii)",
         ("exp",),
     ),
@@ -95,7 +100,7 @@ ELEMENTALS = (
         "exp2",
         1,
         lambda xp, x: xp.exp2(x),
-        Rule(_exp2),
+        Rule(_exp2, holomorphic=True),
         "DLMF 4.7(ii)",
         ("exp2", "special.exp2"),
     ),
@@ -103,7 +108,7 @@ ELEMENTALS = (
         "expm1",
         1,
         lambda xp, x: xp.expm1(x),
-        Rule(_expm1),
+        Rule(_expm1, holomorphic=True),
         "DLMF 4.7(ii)",
         ("expm1", "special.expm1"),
     ),
@@ -111,7 +116,7 @@ ELEMENTALS = (
         "log",
         1,
         lambda xp, x: xp.log(x),
-        Rule(_log, _positive),
+        Rule(_log, _positive, holomorphic=Rule(_log, off_negative)),
         "DLMF 4.7(i)",
         ("log",),
     ),
@@ -119,7 +124,7 @@ ELEMENTALS = (
         "log2",
         1,
         lambda xp, x: xp.log2(x),
-        Rule(_log2, _positive),
+        Rule(_log2, _positive, holomorphic=Rule(_log2, off_negative)),
         "DLMF 4.7(i)",
         ("log2",),
     ),
@@ -127,7 +132,7 @@ ELEMENTALS = (
         "log10",
         1,
         lambda xp, x: xp.log10(x),
-        Rule(_log10, _positive),
+        Rule(_log10, _positive, holomorphic=Rule(_log10, off_negative)),
         "DLMF 4.7(i)",
         ("log10",),
     ),
@@ -135,7 +140,7 @@ ELEMENTALS = (
         "log1p",
         1,
         lambda xp, x: xp.log1p(x),
-        Rule(_log1p, lambda xp, x: x > -1.0),
+        Rule(_log1p, lambda xp, x: x > -1.0, holomorphic=Rule(_log1p, _off_minus_one)),
         "DLMF 4.7(i)",
         ("log1p", "special.log1p"),
     ),

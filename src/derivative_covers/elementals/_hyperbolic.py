@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._cuts import off_imaginary, off_outer_reals, off_upto_one
 from ._spec import Elemental, Rule
-from ._trigonometric import bell
+from ._trigonometric import bell, squared_secant
 
 __all__ = ["ELEMENTALS"]
 
@@ -35,12 +36,28 @@ def _arctanh(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     return d, 2.0 * x * d * d
 
 
+def _complex_tanh(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    d = squared_secant(xp, x, xp.cosh(x))
+    return d, -2.0 * v * d
+
+
+def _complex_arcsinh(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    u = 1j * x
+    d = 1.0 / (xp.sqrt(1.0 - u) * xp.sqrt(1.0 + u))
+    return d, -(x * d) * (d * d)
+
+
+def _complex_arccosh(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    d = 1.0 / (xp.sqrt(x - 1.0) * xp.sqrt(x + 1.0))
+    return d, -(x * d) * (d * d)
+
+
 ELEMENTALS = (
     Elemental(
         "sinh",
         1,
         lambda xp, x: xp.sinh(x),
-        Rule(lambda xp, x, v: (xp.cosh(x), v)),
+        Rule(lambda xp, x, v: (xp.cosh(x), v), holomorphic=True),
         "DLMF 4.34",
         ("sinh",),
     ),
@@ -48,7 +65,7 @@ ELEMENTALS = (
         "cosh",
         1,
         lambda xp, x: xp.cosh(x),
-        Rule(lambda xp, x, v: (xp.sinh(x), v)),
+        Rule(lambda xp, x, v: (xp.sinh(x), v), holomorphic=True),
         "DLMF 4.34",
         ("cosh",),
     ),
@@ -56,7 +73,7 @@ ELEMENTALS = (
         "tanh",
         1,
         lambda xp, x: xp.tanh(x),
-        Rule(_tanh),
+        Rule(_tanh, holomorphic=Rule(_complex_tanh)),
         "DLMF 4.34",
         ("tanh",),
     ),
@@ -64,7 +81,7 @@ ELEMENTALS = (
         "arcsinh",
         1,
         lambda xp, x: xp.arcsinh(x),
-        Rule(_arcsinh),
+        Rule(_arcsinh, holomorphic=Rule(_complex_arcsinh, off_imaginary)),
         "DLMF 4.38(ii)",
         ("arcsinh",),
     ),
@@ -72,7 +89,11 @@ ELEMENTALS = (
         "arccosh",
         1,
         lambda xp, x: xp.arccosh(x),
-        Rule(_arccosh, lambda xp, x: x > 1.0),
+        Rule(
+            _arccosh,
+            lambda xp, x: x > 1.0,
+            holomorphic=Rule(_complex_arccosh, off_upto_one),
+        ),
         "DLMF 4.38(ii)",
         ("arccosh",),
     ),
@@ -80,7 +101,11 @@ ELEMENTALS = (
         "arctanh",
         1,
         lambda xp, x: xp.arctanh(x),
-        Rule(_arctanh, lambda xp, x: xp.abs(x) < 1.0),
+        Rule(
+            _arctanh,
+            lambda xp, x: xp.abs(x) < 1.0,
+            holomorphic=Rule(_arctanh, off_outer_reals),
+        ),
         "DLMF 4.38(ii)",
         ("arctanh",),
     ),

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from ._arithmetic import CALCULUS, larger_first, quotients
+from ._cuts import off_negative
 from ._spec import Elemental, Rule
 
 __all__ = ["ELEMENTALS"]
@@ -139,9 +140,56 @@ def _power_domain_second(xp: Any, x: Any, y: Any) -> Any:
     return (x > 0.0) | ((x == 0.0) & (y > 0.0))
 
 
-_POWER = Rule(_power, lambda xp, x, y: x > 0.0)
-_POWER_FIRST = Rule(_power_first, _power_domain_first)
-_POWER_SECOND = Rule(_power_second, _power_domain_second)
+def _complex_first(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, Any]:
+    if xp.ndim(y) == 0 and y in _CUBES:
+        return _CUBES[y](x)
+    constant, linear = y == 0.0, y == 1.0
+    d = xp.where(linear, 1.0, y * xp.power(x, y - 1.0))
+    c = (y * (y - 1.0)) * xp.power(x, y - 2.0)
+    return xp.where(constant, 0.0, d), xp.where(constant | linear, 0.0, c)
+
+
+def _complex_second(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, Any]:
+    log = xp.log(xp.where(x == 0.0, xp.ones_like(x), x))
+    d = v * log
+    return d, d * log
+
+
+def _complex_power(xp: Any, x: Any, y: Any, v: Any) -> tuple[Any, ...]:
+    d1, c11 = _complex_first(xp, x, y, v)
+    d2, c22 = _complex_second(xp, x, y, v)
+    mixed = xp.power(x, y - 1.0) * (1.0 + y * xp.log(x))
+    return d1, d2, c11, mixed, c22
+
+
+def _complex_domain_first(xp: Any, x: Any, y: Any) -> Any:
+    whole = (xp.imag(y) == 0.0) & (xp.real(y) == xp.floor(xp.real(y)))
+    finite = xp.abs(y) < inf
+    polynomial = whole & (xp.real(y) >= 0.0)
+    return finite & (
+        off_negative(xp, x) | (whole & (xp.abs(x) > 0.0)) | (polynomial & (x == 0.0))
+    )
+
+
+def _complex_domain_second(xp: Any, x: Any, y: Any) -> Any:
+    return (xp.abs(x) > 0.0) | ((x == 0.0) & (xp.real(y) > 0.0))
+
+
+_POWER = Rule(
+    _power,
+    lambda xp, x, y: x > 0.0,
+    holomorphic=Rule(_complex_power, lambda xp, x, y: off_negative(xp, x) & (y == y)),
+)
+_POWER_FIRST = Rule(
+    _power_first,
+    _power_domain_first,
+    holomorphic=Rule(_complex_first, _complex_domain_first),
+)
+_POWER_SECOND = Rule(
+    _power_second,
+    _power_domain_second,
+    holomorphic=Rule(_complex_second, _complex_domain_second),
+)
 
 ELEMENTALS = (
     Elemental(
@@ -168,7 +216,7 @@ ELEMENTALS = (
         "square",
         1,
         lambda xp, x: xp.square(x),
-        Rule(_square),
+        Rule(_square, holomorphic=True),
         CALCULUS,
         ("square",),
     ),
@@ -176,7 +224,7 @@ ELEMENTALS = (
         "reciprocal",
         1,
         lambda xp, x: xp.reciprocal(x),
-        Rule(_reciprocal, lambda xp, x: xp.abs(x) > 0.0),
+        Rule(_reciprocal, lambda xp, x: xp.abs(x) > 0.0, holomorphic=True),
         CALCULUS,
         ("reciprocal",),
     ),
@@ -184,7 +232,7 @@ ELEMENTALS = (
         "sqrt",
         1,
         lambda xp, x: xp.sqrt(x),
-        Rule(_sqrt, lambda xp, x: x > 0.0),
+        Rule(_sqrt, lambda xp, x: x > 0.0, holomorphic=Rule(_sqrt, off_negative)),
         CALCULUS,
         ("sqrt",),
     ),

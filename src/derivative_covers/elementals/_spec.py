@@ -26,11 +26,20 @@ class Rule:
             is twice continuously differentiable, kinks aside. None: everywhere.
         kink: ``kink(xp, *operands)`` is true exactly at kinks, jumps and ties. None:
             there are none.
+        holomorphic: The rule for complex operands: True where this one holds as it
+            stands; another rule, whose ``domain`` is where the elemental is
+            holomorphic; False where it is not, or NumPy has no complex version.
     """
 
     partials: Callable[..., tuple[Any, ...]]
     domain: Callable[..., Any] | None = None
     kink: Callable[..., Any] | None = None
+    holomorphic: Rule | bool = False
+
+    @property
+    def of_complex(self) -> Rule:
+        """The rule for complex operands of an elemental that is holomorphic."""
+        return self.holomorphic if isinstance(self.holomorphic, Rule) else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,11 @@ class Elemental:
     first: Rule | None = None
     second: Rule | None = None
 
+    @property
+    def holomorphic(self) -> bool:
+        """Whether it can be recorded at complex points."""
+        return self.rule.holomorphic is not False
+
     def rule_first(self) -> Rule:
         """Rule in the first operand, the second one a constant."""
         return self.first or _fix(self.rule, 0)
@@ -75,4 +89,7 @@ def _fix(rule: Rule, slot: int) -> Rule:
         d1, d2, c11, _, c22 = rule.partials(xp, x, y, v)
         return (d1, c11) if slot == 0 else (d2, c22)
 
-    return Rule(partials, rule.domain, rule.kink)
+    other = rule.holomorphic
+    if isinstance(other, Rule):
+        other = _fix(other, slot)
+    return Rule(partials, rule.domain, rule.kink, other)

@@ -6,9 +6,10 @@ from math import factorial, inf, pi
 from typing import Any
 
 from ._arithmetic import larger_first, quotients
+from ._cuts import off_imaginary, off_outer_reals
 from ._spec import Elemental, Rule
 
-__all__ = ["ELEMENTALS", "bell"]
+__all__ = ["ELEMENTALS", "bell", "squared_secant"]
 
 
 def bell(xp: Any, x: Any) -> tuple[Any, Any]:
@@ -26,6 +27,39 @@ def bell(xp: Any, x: Any) -> tuple[Any, Any]:
 def _tan(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     d = 1.0 + v * v
     return d, 2.0 * v * d
+
+
+def squared_secant(xp: Any, z: Any, cosh: Any) -> Any:
+    """``1 / cosh(z)**2`` of a complex ``z``, given the cosine near the imaginary axis.
+
+    Away from it ``cosh`` would overflow, and ``1 - tanh(z)**2`` would cancel.
+    """
+    right = xp.real(z) >= 0.0
+    e = xp.exp(xp.where(right, -2.0 * z, 2.0 * z))
+    near = xp.abs(xp.real(z)) < 1.0
+    root = xp.where(near, 1.0 / cosh, 2.0 / (1.0 + e))
+    return xp.where(near, root, e * root) * root
+
+
+def _complex_tan(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    d = squared_secant(xp, 1j * x, xp.cos(x))
+    return d, 2.0 * v * d
+
+
+def _complex_arcsin(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    d = 1.0 / (xp.sqrt(1.0 - x) * xp.sqrt(1.0 + x))
+    return d, (x * d) * (d * d)
+
+
+def _complex_arccos(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    d, c = _complex_arcsin(xp, x, v)
+    return -d, -c
+
+
+def _complex_arctan(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    u = 1j * x
+    d = (1.0 / (1.0 - u)) / (1.0 + u)
+    return d, -2.0 * (x * d) * d
 
 
 def _arcsin(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
@@ -108,6 +142,19 @@ def _sinc(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     )
 
 
+def _complex_sinc(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
+    near = xp.abs(x) < 0.5
+    z = xp.where(near, x, 0.0) * pi
+    z = z * z
+    far = xp.where(near, 1.0, x)
+    d = (xp.cos(pi * far) - v) / far
+    c = -(pi * pi * v + 2.0 * d / far)
+    return (
+        xp.where(near, pi * pi * x * _series(z, _SLOPE), d),
+        xp.where(near, pi * pi * _series(z, _BEND), c),
+    )
+
+
 def _finite(xp: Any, x: Any) -> Any:
     return xp.abs(x) < inf
 
@@ -121,7 +168,7 @@ ELEMENTALS = (
         "sin",
         1,
         lambda xp, x: xp.sin(x),
-        Rule(lambda xp, x, v: (xp.cos(x), -v), _finite),
+        Rule(lambda xp, x, v: (xp.cos(x), -v), _finite, holomorphic=True),
         "DLMF 4.20",
         ("sin",),
     ),
@@ -129,7 +176,7 @@ ELEMENTALS = (
         "cos",
         1,
         lambda xp, x: xp.cos(x),
-        Rule(lambda xp, x, v: (-xp.sin(x), -v), _finite),
+        Rule(lambda xp, x, v: (-xp.sin(x), -v), _finite, holomorphic=True),
         "DLMF 4.20",
         ("cos",),
     ),
@@ -137,7 +184,7 @@ ELEMENTALS = (
         "tan",
         1,
         lambda xp, x: xp.tan(x),
-        Rule(_tan, _finite),
+        Rule(_tan, _finite, holomorphic=Rule(_complex_tan, _finite)),
         "DLMF 4.20",
         ("tan",),
     ),
@@ -145,7 +192,11 @@ ELEMENTALS = (
         "arcsin",
         1,
         lambda xp, x: xp.arcsin(x),
-        Rule(_arcsin, _inside_unit),
+        Rule(
+            _arcsin,
+            _inside_unit,
+            holomorphic=Rule(_complex_arcsin, off_outer_reals),
+        ),
         "DLMF 4.24(ii)",
         ("arcsin",),
     ),
@@ -153,7 +204,11 @@ ELEMENTALS = (
         "arccos",
         1,
         lambda xp, x: xp.arccos(x),
-        Rule(_arccos, _inside_unit),
+        Rule(
+            _arccos,
+            _inside_unit,
+            holomorphic=Rule(_complex_arccos, off_outer_reals),
+        ),
         "DLMF 4.24(ii)",
         ("arccos",),
     ),
@@ -161,7 +216,7 @@ ELEMENTALS = (
         "arctan",
         1,
         lambda xp, x: xp.arctan(x),
-        Rule(_arctan),
+        Rule(_arctan, holomorphic=Rule(_complex_arctan, off_imaginary)),
         "DLMF 4.24(ii)",
         ("arctan",),
     ),
@@ -179,7 +234,7 @@ ELEMENTALS = (
         "sinc",
         1,
         lambda xp, x: xp.sinc(x),
-        Rule(_sinc, _finite),
+        Rule(_sinc, _finite, holomorphic=Rule(_complex_sinc, _finite)),
         "quotient rule; Taylor series of the sine, DLMF 4.19.1",
     ),
 )

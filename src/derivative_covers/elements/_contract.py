@@ -115,13 +115,14 @@ def _pair_type(x: object, y: object) -> type[Any]:
                 other, np.generic
             )
             return type(other) if own else np.ndarray
-    return type(y) if isinstance(x, (float, int, np.generic)) else type(x)
+    return type(y) if isinstance(x, (float, int, complex, np.generic)) else type(x)
 
 
 def _refuse(function: str, cls: type[Any]) -> NoReturn:
     message = (
-        f"{function} is not defined for {cls.__name__}; numbers on a tape are float64 "
-        f"or float32: convert first, or register the type with {function}.register"
+        f"{function} is not defined for {cls.__name__}; numbers on a tape are float64, "
+        "float32, complex128 or complex64: convert first, or register the type with "
+        f"{function}.register"
     )
     raise InputTypeError(message)
 
@@ -158,7 +159,7 @@ def magtype(T: Any) -> type[Any]:
         T: A type or a dtype.
 
     Returns:
-        The type: that of ``T`` itself for float64 and float32.
+        The type: ``T`` itself for float64 and float32, that of the parts for complex.
 
     Raises:
         InputTypeError: If ``T`` is not an element type.
@@ -205,7 +206,8 @@ def decided_sign(x: Any) -> int:
         x: A number.
 
     Returns:
-        1 if ``x`` is positive, -1 if it is negative, 0 otherwise: at zero and at NaN.
+        1 if ``x`` is positive, -1 if it is negative, 0 otherwise: at zero, at NaN and for
+        complex numbers.
 
     Raises:
         InputTypeError: If the type of ``x`` registered no sign.

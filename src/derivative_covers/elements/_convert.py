@@ -12,7 +12,7 @@ from derivative_covers.errors import InputTypeError, ShapeError
 
 __all__ = ["as_element", "element_type"]
 
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_TYPES = tuple(map(np.dtype, (np.float64, np.float32, np.complex128, np.complex64)))
 
 
 def element_type(x0: Any) -> np.dtype[Any]:
@@ -22,12 +22,11 @@ def element_type(x0: Any) -> np.dtype[Any]:
         x0: A number, an array, or a nested sequence of numbers.
 
     Returns:
-        The dtype of ``x0`` where that is float64 or float32, and float64 for integers,
-        booleans and intervals.
+        The dtype of ``x0`` where that is float64, float32, complex128 or complex64, and
+        float64 for integers, booleans and intervals.
 
     Raises:
-        InputTypeError: For every other type (float16, longdouble, complex, strings,
-            objects).
+        InputTypeError: For every other type (float16, longdouble, strings, objects).
         ShapeError: If the rows of a nested sequence differ in length.
 
     Example:
@@ -37,13 +36,13 @@ def element_type(x0: Any) -> np.dtype[Any]:
     if isinstance(x0, Interval):
         return np.dtype(np.float64)  # of the ends
     dtype: np.dtype[Any] = _array(x0, "x0").dtype.newbyteorder("=")
-    if dtype in _FLOATS:
+    if dtype in _TYPES:
         return np.dtype(dtype.type)  # NumPy's own object: programs compare with `is`
     if dtype.kind in "iub":
         return np.dtype(np.float64)
     message = (
-        f"x0 holds {_named(x0, dtype)}; inputs must be float64 or float32 (integers "
-        f"and booleans become float64): {_remedy(dtype)}"
+        f"x0 holds {_named(x0, dtype)}; inputs must be float64 or float32, or complex128 "
+        f"or complex64 (integers and booleans become float64): {_remedy(dtype)}"
     )
     raise InputTypeError(message)
 
@@ -52,16 +51,17 @@ def as_element(value: Any, dtype: Any) -> Any:
     """``value`` as numbers of the element type ``dtype``.
 
     Args:
-        value: A real number, an array, or a nested sequence of real numbers.
-        dtype: Element type to convert to: float64 or float32.
+        value: A number, an array, or a nested sequence of numbers; real ones unless
+            ``dtype`` is complex.
+        dtype: Element type to convert to: float64, float32, complex128 or complex64.
 
     Returns:
         A scalar of that type for a scalar, else an array (``value`` itself where it
         already is one of that type).
 
     Raises:
-        InputTypeError: If ``value`` holds anything but real numbers, or an integer too
-            large for a float.
+        InputTypeError: If ``value`` holds anything but numbers, or complex ones for a
+            real type, or an integer too large for a float.
         ShapeError: If the rows of a nested sequence differ in length.
 
     Example:
@@ -80,10 +80,12 @@ def as_element(value: Any, dtype: Any) -> Any:
             )
             raise InputTypeError(message) from None
     array = _array(value, "the value")
-    if array.dtype.kind not in "fiub":
+    complex_too = target.kind == "c"
+    if array.dtype.kind not in ("fiubc" if complex_too else "fiub"):
         message = (
-            f"the value holds {_named(value, array.dtype)}, but real numbers are "
-            f"needed, to convert to {target}: {_remedy(array.dtype)}"
+            f"the value holds {_named(value, array.dtype)}, but "
+            f"{'numbers' if complex_too else 'real numbers'} are needed, to convert to "
+            f"{target}: {_remedy(array.dtype)}"
         )
         raise InputTypeError(message)
     with np.errstate(over="ignore", under="ignore"):
@@ -116,7 +118,7 @@ def _short(value: Any) -> str:
 
 def _remedy(dtype: np.dtype[Any]) -> str:
     if dtype.kind == "c":
-        return "take the real and imaginary parts as separate inputs"
+        return "take the real and imaginary parts apart"
     if dtype.kind == "O":
         return "give plain numbers; convert with numpy.asarray(x, dtype=float)"
     if dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""The contract for float64, float32, and plain numbers and arrays beside them."""
+"""The contract for float64, float32, their complex kin, and arrays and plain numbers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from derivative_covers.elements._contract import (
 __all__: list[str] = []
 
 _PLAIN = (float, int, np.float64, np.float32, np.integer)
+_COMPLEX = (complex, np.complex128, np.complex64)
 
 
-@magnitude.register(*_PLAIN)
+@magnitude.register(*_PLAIN, *_COMPLEX)
 def _magnitude(x: Any) -> Any:
     return abs(x)
 
@@ -41,22 +42,32 @@ def _magtype(T: Any) -> type[Any]:
     return np.float64 if cls is float else cls
 
 
+@magtype.register(*_COMPLEX)
+def _magtype_complex(T: Any) -> type[Any]:
+    return np.float32 if as_type(T) is np.complex64 else np.float64
+
+
 @decided_sign.register(*_PLAIN)
 def _decided_sign(x: Any) -> int:
     return int(x > 0) - int(x < 0)
 
 
-@decided_one.register(*_PLAIN)
+@decided_sign.register(*_COMPLEX)
+def _no_sign(x: Any) -> int:
+    return 0  # complex numbers have no order
+
+
+@decided_one.register(*_PLAIN, *_COMPLEX)
 def _decided_one(c: Any) -> bool:
     return bool(c == 1)
 
 
-@decided_zero.register(*_PLAIN)
+@decided_zero.register(*_PLAIN, *_COMPLEX)
 def _decided_zero(c: Any) -> bool:
     return bool(c == 0)
 
 
-@separation.register(*_PLAIN)
+@separation.register(*_PLAIN, *_COMPLEX)
 def _separation(x: Any, y: Any) -> Any:
     return abs(x - y)
 

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..elements import as_element, magtype
-from ..errors import DomainError, InputTypeError, OptionError, ShapeError
+from ..errors import (
+    DomainError,
+    InputTypeError,
+    OptionError,
+    ShapeError,
+    UnsupportedOperationError,
+)
 from ..local import split_ratio
 from ..tape import check_extras, record
 from ..tape._structure import Structure, map_leaves, plan
@@ -115,6 +121,7 @@ def forward_cover(
     Raises:
         ConstantProgramError: If no output depends on the inputs.
         InputTypeError: For a function, point or result of a type that cannot be used.
+        UnsupportedOperationError: For complex inputs.
         TapeError: If variables of another propagation or tape take part.
         ShapeError: For an empty point or result, or scales of another shape.
         OptionError: For scales, a ratio or a storage that cannot be used.
@@ -151,6 +158,12 @@ def forward_cover(
         raise OptionError(msg)
     check_extras(args, kwargs)
     structure, x0 = plan(x)
+    if x0.dtype.kind == "c":
+        msg = (
+            "forward_cover takes real inputs; for a holomorphic program of complex ones "
+            "record it and take cover_hessian."
+        )
+        raise UnsupportedOperationError(msg)
     weights = _weights(scales, x0, structure)
     threshold = split_ratio(ratio, x0.dtype)
     kind, store = _STORAGES[storage]

@@ -173,7 +173,7 @@ class DenseCurvature(RecordedCurvature):
 
     Raises:
         ShapeError: If ``C`` is not a square matrix, or not symmetric.
-        InputTypeError: If ``C`` does not hold real numbers.
+        InputTypeError: If ``C`` does not hold numbers.
 
     Example:
         >>> DenseCurvature([[2.0, 1.0], [1.0, 0.0]]).shape
@@ -193,8 +193,8 @@ class DenseCurvature(RecordedCurvature):
             raise ShapeError(message)
         if C.dtype.kind in "iub":
             C = C.astype(np.float64)
-        if C.dtype.kind not in "fO":
-            message = f"DenseCurvature got entries of type {C.dtype}; give real numbers"
+        if C.dtype.kind not in "fcO":
+            message = f"DenseCurvature got entries of type {C.dtype}; give numbers"
             raise InputTypeError(message)
         if not all(
             C[i, j] == C[j, i] or _both_nan(C[i, j], C[j, i])

@@ -70,7 +70,7 @@ def home(r: Any, tape: Tape | None, dtype: Any = None) -> Any:
         return r
     if (r.dtype is _DOUBLE and tape.scalar is float) or r.dtype == tape.dtype:
         return held(r)
-    if dtype is None and r.dtype == np.float64:  # of a recording in float32
+    if dtype is None and r.dtype == np.float64:  # of a recording in another type
         return held(r.astype(tape.dtype))
     return r
 

@@ -73,7 +73,9 @@ class ufunc(metaclass=_UfuncType):
 def _type_of(x: TVar) -> type:
     if x.tape is not None:
         return x.tape.dtype.type
-    return np.float32 if isinstance(x.v, np.float32) else np.float64
+    kinds = (np.float32, np.complex64, complex)
+    found = next((kind for kind in kinds if isinstance(x.v, kind)), np.float64)
+    return np.complex128 if found is complex else found
 
 
 class _ScalarType(type):

@@ -121,7 +121,7 @@ def channel(
     want: int,
 ) -> Array:
     """Sum merge of the atoms of one group: one reverse sweep."""
-    g = np.zeros(tape.nnodes, dtype=tape.dtype)
+    g = np.zeros(tape.nnodes, dtype=tape.magtype)
     none = np.empty(0, dtype=np.int32)
     steps = program.below(out)
     for at in range(len(steps) - 1, -1, -1):

@@ -95,7 +95,7 @@ def not_finite(tape: Tape, outs: Any, what: str) -> DomainError:
             shown = ", ".join(f"{v!r}" for v in operands)
             msg = (
                 f"{what} is not finite: node {k}, {name}({shown}) = {value!r}, has first "
-                f"partials {[float(x) for x in tape.ds[k]]!r} and second partials "
+                f"partials {tape.ds[k].tolist()!r} and second partials "
                 f"{tape.Cs[k]!r}. Evaluate at another point."
             )
             return DomainError(msg, elemental=name, node=k, values=operands)

@@ -33,7 +33,17 @@ class Pair(Step):
         lines: The slots once more, where nodes and parents are consecutive.
     """
 
-    __slots__ = ("cross", "curved", "first", "lines", "n", "refs", "topo", "twice")
+    __slots__ = (
+        "cross",
+        "curved",
+        "first",
+        "lines",
+        "n",
+        "refs",
+        "sizes",
+        "topo",
+        "twice",
+    )
 
     def __init__(
         self,
@@ -49,9 +59,41 @@ class Pair(Step):
         self.start, self.n = topo[0], topo[1]
         self.stop = self.start + self.n
         self.curved, self.cross, self.lines = curved, cross, lines
+        self.sizes: Pair | None = None if first[0].dtype.kind == "c" else self
+
+    def _magnitudes(self) -> Pair:
+        """The step of absolute partials, slots of one parent merged; made on first use.
+
+        Kernels take absolute values of real partials themselves.
+        """
+        if self.sizes is None:
+            d1, t1, d2, t2 = self.first
+            c11, u11, c12, u12, c22, u22 = self.twice
+            first: tuple[Any, ...] = (abs(d1), t1, abs(d2), t2)
+            twice: tuple[Any, ...] = (abs(c11), u11, abs(c12), u12, abs(c22), u22)
+            if self.topo[2]:
+                a, b = self.slot_ids()
+                one = np.flatnonzero(a == b)
+                if one.size:
+                    columns = (d1, d2, c11, c12, c22)
+                    d1, d2, c11, c12, c22 = (
+                        np.array(np.broadcast_to(x, self.n)) for x in columns
+                    )
+                    d1[one] += d2[one]
+                    c11[one] += 2 * c12[one] + c22[one]
+                    d2[one] = c12[one] = c22[one] = 0
+                    first = (abs(d1), 1, abs(d2), 1)
+                    twice = (abs(c11), 1, abs(c12), 1, abs(c22), 1)
+            self.sizes = Pair(
+                self.topo, first, twice, self.refs, self.curved, self.cross
+            )
+        return self.sizes
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
+        if absolute and self.sizes is not self:
+            self._magnitudes().adjoint(v, absolute)
+            return
         if self.lines:
             w = v[self.start : self.stop]
             for a0, d, t, m, _, _, _ in self.lines:
@@ -61,13 +103,13 @@ class Pair(Step):
 
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward sweep."""
-        pair.tangent(s, self.topo, self.first, absolute)
+        first = self._magnitudes().first if absolute else self.first
+        pair.tangent(s, self.topo, first, absolute)
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        pair.second(
-            b, vbar, dot, self.topo, self.first, self.twice, self.curved, absolute
-        )
+        on = self._magnitudes() if absolute else self
+        pair.second(b, vbar, dot, on.topo, on.first, on.twice, on.curved, absolute)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
@@ -102,6 +144,8 @@ class Pair(Step):
                     return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
             else:
                 line.line(w, adj[at], d, t, m, False)
+                if self.sizes is not self:
+                    d, m = abs(d), abs(m)
                 line.line(wg, g[at], d, t, m, True)
         return 0, 0
 
@@ -119,7 +163,7 @@ class Pair(Step):
         mine = slice(self.start, self.stop)
         w, wg = adj[mine], g[mine]
         e = abs(c12[0])
-        bound = 1e140 if adj.itemsize == 8 else 1e18
+        bound = 1e140 if g.itemsize == 8 else 1e18
         if not line.splits_by_values(w, z1, z2, e, state.ratio, bound):
             return False
         for a0, d, *_ in self.lines:
@@ -132,8 +176,8 @@ class Pair(Step):
         """Slot weights, one pair of arrays."""
         if not self.curved:
             return None, 0, 0
-        r1 = np.empty(self.n, dtype=adj.dtype)
-        r2 = np.empty(self.n, dtype=adj.dtype)
+        M = adj.real.dtype
+        r1, r2 = np.empty(self.n, dtype=M), np.empty(self.n, dtype=M)
         status, left = pair.weights(
             r1,
             r2,

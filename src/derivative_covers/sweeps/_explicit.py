@@ -66,7 +66,7 @@ class Explicit(Step):
             found, state.ratio, site, av, sl, check=state.check
         ):
             return None
-        return np.asarray(found, dtype=self.d.dtype)
+        return np.asarray(found, dtype=values.dtype)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
@@ -103,14 +103,14 @@ class Explicit(Step):
         def scales() -> Any:
             nonlocal asked
             asked = True
-            return np.ones(self.start + 1, dtype=self.d.dtype)
+            return np.ones(self.start + 1, dtype=self.d.real.dtype)
 
         nothing = np.zeros(self.start + 1, dtype=bool)
         state = CoverState(
             ScaleSource(scales, lambda: nothing), ratio, False, np.empty(0), 2.0**1022
         )
         try:
-            self.rho(self.d.dtype.type(1), state)
+            self.rho(self.d.real.dtype.type(1), state)
         except DerivativeError:
             return True  # such a node has no cover, whatever the scales
         return asked

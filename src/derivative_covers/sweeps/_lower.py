@@ -16,6 +16,7 @@ from .. import tape as tp
 from ..errors import InputTypeError, TapeError
 from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
 from ..tape import Tape
+from ._doubled import doubled
 from ._entrywise import Line, Pair
 from ._explicit import Explicit
 from ._step import Leaves, Step
@@ -99,6 +100,8 @@ def _lower(tape: Tape) -> Program:
         steps.append(_step(tape, block))
     if small:
         steps.append(_gathered(tape, small))
+    if tape.magtype == np.float32:
+        steps = [doubled(step) for step in steps]
     return Program(steps, tp.spread(tape, marks) if marks else marks)
 
 
@@ -151,11 +154,8 @@ def _slots(block: tp.Block) -> tuple[Any, Any]:
         slots = [tp.Operand(int(k), (0,)) for k in block.parents]
         return slots[0], slots[1] if len(slots) == 2 else None
     assert isinstance(block, tp.Run)
-    two = (block.code & 3) == 1
-    other = np.where(two, block.other, 0).astype(np.int64)
-    return tp.Operand(0, (1,), block.a), (
-        tp.Operand(0, (1,), np.where(two, other, block.a)) if two.any() else None
-    )
+    two = ((block.code & 3) == 1).any()
+    return tp.Operand(0, (1,), block.a), (tp.Operand(0, (1,), block.b) if two else None)
 
 
 def _where(x: tp.Operand | None, n: int) -> tuple[Array, int, int]:
@@ -273,13 +273,13 @@ def _values_at(tape: Tape, ids: Array, rows: list[slice]) -> Array:
     return np.concatenate([tape.values_at(ids[here]) for here in rows])
 
 
-def _explicit(block: tp.Node) -> tuple[float, ...]:
+def _explicit(block: tp.Node) -> tuple[Any, ...]:
     """Partials of a node of one or two parents."""
     c = block.curvature
-    d = [float(x) for x in block.d]
+    d = block.d
     if len(d) == 1:
-        c11 = float(c.c) if isinstance(c, UnaryCurvature) else 0.0
+        c11 = c.c if isinstance(c, UnaryCurvature) else 0.0
         return d[0], 0.0, c11, 0.0, 0.0
     if isinstance(c, BinaryCurvature):
-        return d[0], d[1], float(c.c11), float(c.c12), float(c.c22)
+        return d[0], d[1], c.c11, c.c12, c.c22
     return d[0], d[1], 0.0, 0.0, 0.0

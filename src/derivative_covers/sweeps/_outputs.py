@@ -22,7 +22,7 @@ def output_groups(program: Program, tape: Tape, outs: Array, ngroups: int) -> Ar
 
     Where that takes more groups, what is left is dealt evenly, in order.
     """
-    atoms = _as_atoms(tape, outs, np.ones(outs.size, dtype=tape.dtype))
+    atoms = _as_atoms(tape, outs, np.ones(outs.size, dtype=tape.magtype))
     with np.errstate(all="ignore"):
         groups, _ = atom_groups(program, tape, [atoms], [], ngroups)
     found: Array = groups[atoms.step]
@@ -49,4 +49,4 @@ def output_quadrature(
 
 
 def _as_atoms(tape: Tape, outs: Array, weights: Array) -> Atoms:
-    return Atoms(-1, outs, outs, weights, np.zeros(outs.size, dtype=tape.dtype))
+    return Atoms(-1, outs, outs, weights, np.zeros(outs.size, dtype=tape.magtype))

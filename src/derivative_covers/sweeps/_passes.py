@@ -52,7 +52,7 @@ def adjoints(
     the sweep passes.
     """
     charge(tape.nnodes)
-    v = _seeded(tape, outs, seeds, held)
+    v = _seeded(tape, outs, seeds, held, absolute)
     steps = program.below(int(np.max(outs)))
     if last:
         program.steps.clear()
@@ -63,9 +63,11 @@ def adjoints(
     return v
 
 
-def _seeded(tape: Tape, outs: Any, seeds: Any, held: Array | None = None) -> Array:
+def _seeded(
+    tape: Tape, outs: Any, seeds: Any, held: Array | None = None, absolute: bool = False
+) -> Array:
     """Zeros but for the outputs; one that occurs several times has all its seeds."""
-    v = zeros(tape.nnodes, tape.dtype)
+    v = zeros(tape.nnodes, tape.magtype if absolute else tape.dtype)
     ids = np.ravel(outs)
     n = 0
     if held is not None:
@@ -83,7 +85,7 @@ def tangents(
 ) -> Array:
     """Tangents of all nodes for a direction of the inputs: one forward sweep."""
     charge(tape.nnodes)
-    s = np.zeros(tape.nnodes, dtype=tape.dtype)
+    s = np.zeros(tape.nnodes, dtype=tape.magtype if absolute else tape.dtype)
     s[: tape.ninputs] = np.ravel(w)
     with np.errstate(all="ignore"):
         for step in program.steps:
@@ -108,7 +110,7 @@ def second_order(
     programs that come after this one.
     """
     charge(tape.nnodes)
-    b = _seeded(tape, out, seeds, held)
+    b = _seeded(tape, out, seeds, held, absolute)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(int(np.max(out)))):
             step.second(b, vbar, dot, absolute)
@@ -187,8 +189,8 @@ def cover_state(
         return tangents(program, tape, w, absolute=True)
 
     source = ScaleSource(built, dead)
-    sigma = np.empty(0, dtype=tape.dtype)
-    limit = float(split_limit(tape.dtype.type))
+    sigma = np.empty(0, dtype=tape.magtype)
+    limit = float(split_limit(tape.magtype.type))
     return CoverState(source, ratio, check, live, limit, sigma)
 
 
@@ -210,7 +212,7 @@ def cover_pass(
     charge(2 * tape.nnodes)
     first, second = (None, None) if held is None else held
     adj = _seeded(tape, out, seeds, first)
-    g = _seeded(tape, out, above, second)
+    g = _seeded(tape, out, above, second, absolute=True)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(int(np.max(out)))):
             status, left = step.cover(adj, g, state, step.stop - step.start)

@@ -66,6 +66,7 @@ class Rows:
         self.cols = np.empty(max(4 * self.cap, 4 * m), dtype=np.int32)
         self.vals = np.empty(self.cols.size, dtype=tape.dtype)
         self.acc = np.zeros(m, dtype=tape.dtype)
+        self.size = np.zeros(m, dtype=tape.magtype)  # scratch of magnitudes
         self.stamp = np.full(m, -1, dtype=np.int64)
         self.serial = -2  # stamps of atoms count down, those of nodes are their ids
         self.at[:m] = np.arange(m)
@@ -121,7 +122,7 @@ class Rows:
 
     def atom(self, ids: Array, r: Array, basis: Basis) -> Array:
         """``sum_i r_i |row of ids_i|`` of one atom with many slots."""
-        u = np.zeros_like(self.acc)
+        u = np.zeros_like(self.size)
         ids, r = ids[r != 0], r[r != 0]
         short = self.base[ids] == 0
         count = self.count[ids[short]]
@@ -138,7 +139,7 @@ class Rows:
         left = np.zeros(a.pa.size, dtype=np.uint8)
         self.serial = kernels.atom_rows(
             a.pa, a.pb, a.r1, a.r2, self.at, self.count, self.cols, self.vals,
-            self.base, h2, inverse, self.acc, self.stamp, left, self.serial,
+            self.base, h2, inverse, self.size, self.stamp, left, self.serial,
         )  # fmt: skip
         return np.flatnonzero(left)
 
@@ -158,7 +159,7 @@ class Rows:
         held = np.zeros((h2.size, 3))
         self.serial = kernels.basis_atoms(
             a.pa, a.pb, a.r1, a.r2, k1, k2, self.at, self.count, self.cols, self.vals,
-            self.coef, d1, d2, h2, inverse, held, self.acc, self.stamp, self.serial,
+            self.coef, d1, d2, h2, inverse, held, self.size, self.stamp, self.serial,
         )  # fmt: skip
         total = np.array([np.sum(k1 * k1), np.sum(k1 * k2), np.sum(k2 * k2)])
         most = np.zeros(h2.size, dtype=np.uint8)
@@ -242,7 +243,7 @@ def quadrature_of(
             )
     if pending:
         _by_inputs(program, tape, pending, h2, inverse)
-    return np.sqrt(h2).astype(tape.dtype) * reference
+    return np.sqrt(h2).astype(tape.magtype) * reference
 
 
 def _by_bases(store: Rows, a: Atoms) -> tuple[Atoms, Array, Array]:
@@ -294,7 +295,7 @@ def hybrid_channels(
         groups, wide = atom_groups(program, tape, atoms, extra, ngroups)
         reference = references(sum_merge(program, tape, rho, out))
         inverse = 1 / reference
-        h2 = np.zeros(tape.ninputs, dtype=tape.dtype)
+        h2 = np.zeros(tape.ninputs, dtype=tape.magtype)
         for want in range(ngroups):
             u = channel(program, tape, rho, out, {**groups, **wide}, want) * inverse
             h2 += u * u

@@ -59,7 +59,7 @@ def hessian_entries(
         np.concatenate([part[k] for part in parts]) if parts else np.empty(0, kind)
         for k, kind in enumerate((np.int64, np.int64, tape.dtype))
     )
-    ones = np.ones(p.size, dtype=tape.dtype)
+    ones = np.ones(p.size, dtype=tape.magtype)
     need = needed(program, tape, [Atoms(-1, p, q, ones, ones)], [])
     store = (
         Rows(program, tape, need, cap=n, limit=allowed.left)

@@ -66,7 +66,8 @@ class Step(ABC):
     """A group of nodes ``start .. stop`` and its passes.
 
     ``v``, ``s``, ``b``, ``g``, ... hold one entry for every node of the tape. What is not
-    abstract has the answer of steps without curvature.
+    abstract has the answer of steps without curvature. Arrays of magnitudes (``g``, and
+    all that ``absolute`` passes take) are real.
     """
 
     __slots__ = ("start", "stop")

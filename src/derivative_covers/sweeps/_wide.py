@@ -17,36 +17,44 @@ __all__ = ["Centred", "Dot", "Linear"]
 class Linear(Step):
     """Linear nodes over a strided walk."""
 
-    __slots__ = ("args",)
+    __slots__ = ("_sizes", "args")
 
     def __init__(self, shape: Shape, x: Walk, coef: Walk) -> None:
         self.args = (shape, x, coef)
         self.start = shape[0]
         self.stop = shape[0] + math.prod(shape[1:4])
+        self._sizes: Any = self.args if coef[0].dtype.kind != "c" else None
+
+    def _part(self, absolute: bool) -> Any:
+        """What kernels take: of complex coefficients the magnitudes where they are due."""
+        if absolute and self._sizes is None:
+            shape, x, coef = self.args
+            self._sizes = (shape, x, (abs(coef[0]), *coef[1:]))
+        return self._sizes if absolute else self.args
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
-        wide.linear_adjoint(v, *self.args, absolute)
+        wide.linear_adjoint(v, *self._part(absolute), absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward sweep."""
-        wide.linear_tangent(s, *self.args, absolute)
+        wide.linear_tangent(s, *self._part(absolute), absolute)
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        wide.linear_adjoint(b, *self.args, absolute)
+        wide.linear_adjoint(b, *self._part(absolute), absolute)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep: there is no curvature."""
         wide.linear_adjoint(adj, *self.args, False)
-        wide.linear_adjoint(g, *self.args, True)
+        wide.linear_adjoint(g, *self._part(True), True)
         return 0, 0
 
     def inject(self, g: Array, rho: Any, group: Array, want: int) -> None:
         """One channel."""
-        wide.linear_adjoint(g, *self.args, True)
+        wide.linear_adjoint(g, *self._part(True), True)
 
     def has_zero(self) -> bool:
         """Scan the coefficients."""
@@ -73,7 +81,7 @@ class Linear(Step):
 class Dot(Step):
     """Inner products of recorded entries."""
 
-    __slots__ = ("args", "merge", "npairs")
+    __slots__ = ("_sizes", "args", "merge", "npairs")
 
     curved = True
     cross = True
@@ -85,18 +93,27 @@ class Dot(Step):
         self.stop = shape[0] + math.prod(shape[1:4])
         self.merge = merge
         self.npairs = math.prod(shape[1:])
+        self._sizes: Any = self.args if held[0].dtype.kind != "c" else None
+
+    def _part(self, absolute: bool) -> Any:
+        """What kernels take: of complex values the magnitudes where they are due."""
+        if absolute and self._sizes is None:
+            shape, x, y, (xv, xo, yv, yo) = self.args
+            self._sizes = (shape, x, y, (abs(xv), xo, abs(yv), yo))
+        return self._sizes if absolute else self.args
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
-        wide.dot_adjoint(v, *self.args, absolute)
+        wide.dot_adjoint(v, *self._part(absolute), absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
         """Forward sweep."""
-        wide.dot_tangent(s, *self.args, absolute)
+        wide.dot_tangent(s, *self._part(absolute), absolute)
 
     def second(self, b: Array, vbar: Array, dot: Array, absolute: bool) -> None:
         """Second-order sweep."""
-        wide.dot_second(b, vbar, dot, *self.args, self.centred, absolute)
+        args = self._part(absolute)
+        wide.dot_second(b, vbar, dot, *args, self.centred, absolute)
 
     def cover(
         self, adj: Array, g: Array, state: CoverState, last: int
@@ -109,8 +126,8 @@ class Dot(Step):
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
         """Slot weights, one pair of arrays over all pairs."""
-        r1 = np.empty(self.npairs, dtype=adj.dtype)
-        r2 = np.empty(self.npairs, dtype=adj.dtype)
+        M = adj.real.dtype
+        r1, r2 = np.empty(self.npairs, dtype=M), np.empty(self.npairs, dtype=M)
         status, left = wide.dot_weights(
             r1, r2, adj, *self.args, self.merge, state.options
         )

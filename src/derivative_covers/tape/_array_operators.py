@@ -91,7 +91,7 @@ class ArrayOperators(ArrayBase):
 
 def _power(x: Any, other: Any) -> Any:
     if isinstance(other, (int, float)):
-        other = as_operand(other)
+        other = as_operand(other if isinstance(other, int) else float(other))
         special = _POWERS.get(other)
         if special is not None:
             return unary(special, x, x.v**other)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elements import boundtype, magnitude, magtype
+from ..elements import as_element, boundtype, magnitude, magtype
 from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ..local import (
     CoverSite,
@@ -175,9 +175,9 @@ class BlackBox:
 
     def _scalar(self, v: Any) -> Any:
         found = np.asarray(v)
-        if found.size != 1 or found.dtype.kind not in "fiub":
+        if found.size != 1 or found.dtype.kind not in "fiubc":
             msg = (
-                f"the black box {self.__name__} returned {v!r:.60}; one real number is "
+                f"the black box {self.__name__} returned {v!r:.60}; one number is "
                 "needed (submap takes functions of several results)."
             )
             raise ShapeError(msg)
@@ -192,9 +192,9 @@ class BlackBox:
             )
             raise ShapeError(msg)
         a = a.reshape(shape)
-        if a.dtype.kind not in "fiub" or not np.isfinite(a).all():
+        if a.dtype.kind not in "fiubc" or not np.isfinite(a).all():
             msg = (
-                f"the {what} of the black box {self.__name__} is {a!r:.100}; finite real "
+                f"the {what} of the black box {self.__name__} is {a!r:.100}; finite "
                 "numbers are needed. Evaluate at another point."
             )
             raise DomainError(msg, elemental=self.__name__)
@@ -203,11 +203,11 @@ class BlackBox:
     def _curvature(self, point: Any, n: int, at: list[int], dtype: Any) -> Curvature:
         if self._bound is not None:
             s = self._shaped("bound", self._bound(point), n)
-            C = DeclaredCurvature(s[at].astype(dtype))
+            C = DeclaredCurvature(as_element(s[at], magtype(dtype)))
             return C if C.s.any() else NoCurvature()
         assert self._hessian is not None
         H = self._shaped("Hessian", self._hessian(point), n, n)
-        return MatrixCurvature(H[np.ix_(at, at)].astype(dtype))
+        return MatrixCurvature(as_element(H[np.ix_(at, at)], dtype))
 
 
 def _entries(x: Any) -> tuple[list[Any], Any]:
@@ -221,13 +221,13 @@ def _entries(x: Any) -> tuple[list[Any], Any]:
     if isinstance(a, ArrayBase):
         return list(np.ravel(a)), np.array(a.v)  # type: ignore[call-overload]
     if a.dtype != object:
-        if a.dtype.kind not in "fiub":
+        if a.dtype.kind not in "fiubc":
             msg = (
-                f"a black box got {x!r:.60}; variables, real numbers, or an array of "
-                "them are needed."
+                f"a black box got {x!r:.60}; variables, numbers, or an array of them are "
+                "needed."
             )
             raise InputTypeError(msg)
-        held = a if a.dtype.kind == "f" else a.astype(np.float64)
+        held = a if a.dtype.kind in "fc" else a.astype(np.float64)
         return [], held if held.ndim else held[()]
     flat = list(a.ravel())
     return flat, np.array([value(e) for e in flat]).reshape(a.shape)

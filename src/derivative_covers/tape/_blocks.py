@@ -197,12 +197,19 @@ class Run(Block):
 
     ``code`` is four times the opcode plus the pattern: 0 one operand, 1 two recorded
     operands, 2 the second one constant, 3 the first one constant. ``a`` is the (first)
-    recorded parent, ``other`` the second parent or the constant.
+    recorded parent, ``other`` the second parent or the constant (:attr:`b` reads it as
+    the parent).
     """
 
     code: NDArray[np.int16]
     a: Ids
     other: Floats
+
+    @property
+    def b(self) -> Ids:
+        """Second parents, where the pattern says that there is one."""
+        two = (self.code & 3) == 1
+        return np.where(two, self.other.real, self.a).astype(np.int64)
 
     @property
     def nbytes(self) -> int:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..elements import Interval
-from ..errors import InputTypeError, ShapeError, UnsupportedOperationError
+from ..errors import InputTypeError, ShapeError
 from ._active import active
-from ._refusals import refuse_huge
+from ._refusals import refuse_huge, refuse_imaginary
 from ._storage import ArrayBase, fresh, from_ids, scalar
 from ._tape import Tape, refuse_two_tapes
 from ._tvar import TVar
@@ -54,13 +54,13 @@ def _search(things: Any, constants: list[Any]) -> Tape | None:
 
 
 def as_operand(x: Any, other: Any = None) -> Any:
-    """A recorded array, a recorded scalar, a number or a real array.
+    """A recorded array, a recorded scalar, a number or an array of numbers.
 
     Lists and object arrays that hold recorded variables become recorded arrays.
 
     Raises:
-        InputTypeError: For anything that is not a real number or an array of such.
-        UnsupportedOperationError: For complex operands.
+        InputTypeError: For anything that is not a number or an array of such.
+        UnsupportedOperationError: For complex operands of a real recording.
     """
     if isinstance(x, (ArrayBase, TVar, float)):
         return x
@@ -85,13 +85,13 @@ def as_operand(x: Any, other: Any = None) -> Any:
         if kind in "fiub":
             return x
         if kind == "c":
-            msg = (
-                "a complex operand met a variable of a real program. Write the real and "
-                "the imaginary part apart."
-            )
-            raise UnsupportedOperationError(msg)
+            tape = tape_of(other) or active()
+            if tape is None or not tape.is_complex:
+                refuse_imaginary()
+            return x
     if isinstance(x, complex):
-        return as_operand(np.complex128(x))
+        as_operand(np.complex128(x), other)
+        return x
     msg = (
         f"an operand of type {type(x).__name__} met a recorded variable; real numbers, "
         "arrays of them and recorded variables are needed."
@@ -133,8 +133,10 @@ def array_of(tape: Tape, x: Any) -> Any:
     if isinstance(x, ArrayBase):
         return x
     if isinstance(x, TVar):
-        if x.tape is not None and x.tape is not tape:
-            refuse_two_tapes()
+        if x.tape is not tape:
+            if x.tape is not None:
+                refuse_two_tapes()
+            as_operand(x.v)
         return from_ids(tape, np.array(x.v, dtype=tape.dtype), np.array(x.i))
     _refuse_other_rules(x)
     line = _line(tape, x) if isinstance(x, (list, tuple)) else None
@@ -163,6 +165,8 @@ def array_of(tape: Tape, x: Any) -> Any:
     for p in parts:
         if p.s.tape is not None and p.s.tape is not tape:
             refuse_two_tapes()
+        if p.s.tape is None and p.v.dtype.kind == "c" and not tape.is_complex:
+            refuse_imaginary()
     inner = shapes.pop() if shapes else ()
     v = np.array([p.v for p in parts], dtype=tape.dtype).reshape(shape + inner)
     ids = np.array([p.node_ids() for p in parts], dtype=np.int64).reshape(shape + inner)
@@ -176,12 +180,17 @@ def _line(tape: Tape, x: list[Any] | tuple[Any, ...]) -> Any:
     for e in x:
         kind = e.__class__
         if kind is TVar:
-            if e.tape is not None and e.tape is not tape:
-                refuse_two_tapes()
+            if e.tape is not tape:
+                if e.tape is not None:
+                    refuse_two_tapes()
+                as_operand(e.v)
             values.append(e.v)
             ids.append(e.i)
-        elif kind is float or kind is int or kind is np.float64:
-            values.append(as_operand(e) if kind is int else e)
+        elif kind is float or kind is np.float64:
+            values.append(e)
+            ids.append(-1)
+        elif kind is int or kind is complex:
+            values.append(as_operand(e))
             ids.append(-1)
         else:
             return None

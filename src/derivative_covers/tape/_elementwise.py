@@ -12,8 +12,9 @@ from ._active import active
 from ._blocks import Floats, Operand
 from ._convert import as_operand
 from ._decide import compared, ends, refuse_undecided, shown
+from ._holomorphic import refuse_complex, refuse_elemental
 from ._kinks import detached, note
-from ._refusals import is_foreign, refuse_nan, refuse_tie
+from ._refusals import is_foreign, refuse_imaginary, refuse_nan, refuse_tie
 from ._storage import (
     ArrayBase,
     constant,
@@ -71,6 +72,7 @@ def _tape_behind(x: Any) -> Tape | None:
 
 _FOUND: dict[Any, Elemental] = {}
 _EXACT = 1 << 53  # smaller integers are floats
+_SINGLE = np.dtype(np.float32)
 
 
 def _elemental(what: Any) -> Elemental:
@@ -83,7 +85,12 @@ def _elemental(what: Any) -> Elemental:
 
 
 def _value(what: Any, op: Elemental, *operands: Any) -> Any:
-    return op.value(np, *operands) if isinstance(what, str) else what(*operands)
+    try:
+        return op.value(np, *operands) if isinstance(what, str) else what(*operands)
+    except TypeError:
+        if op.holomorphic or not any(map(np.iscomplexobj, operands)):
+            raise
+        refuse_elemental(op)
 
 
 def unary(what: Any, x: ArrayBase, value: Floats | None = None) -> Any:
@@ -150,10 +157,12 @@ def binary(what: Any, x: Any, y: Any, value: Any = None) -> Any:
         r = _value(what, op, xv, yv) if value is None else value
         return held(r) if isinstance(x, ArrayBase) or isinstance(y, ArrayBase) else r
     tape = common_tape(x, y)
-    if tape.dtype == np.float32:
+    if tape.magtype is _SINGLE:
         xv, yv = _cast(xv, tape.dtype), _cast(yv, tape.dtype)
     r = _value(what, op, xv, yv) if value is None else value
     if r.dtype != tape.dtype:
+        if r.dtype.kind == "c" and not tape.is_complex:
+            refuse_imaginary()
         r = r.astype(tape.dtype)
     if not r.size:
         return constant(tape, r)
@@ -186,17 +195,21 @@ def _binary_rows(what: Any, op: Elemental, x: Any, y: Any) -> Any:
     if left is None or right is None or tape.box is not None:
         return None
     if right.__class__ is not Operand:
-        r = _value(what, op, x.v, y)
+        r = _typed(_value(what, op, x.v, y), tape)
         const = np.array([y], dtype=tape.dtype)
         block: Any = tape.fixed(op, left, 0, const, r.ravel())
     elif left.__class__ is not Operand:
-        r = _value(what, op, x, y.v)
+        r = _typed(_value(what, op, x, y.v), tape)
         const = np.array([x], dtype=tape.dtype)
         block = tape.fixed(op, right, 1, const, r.ravel())
     else:
-        r = _value(what, op, x.v, y.v)
+        r = _typed(_value(what, op, x.v, y.v), tape)
         block = tape.binary(op, left, right, r.ravel())
     return fresh(tape, r, block.start, block)
+
+
+def _typed(r: Floats, tape: Tape) -> Floats:
+    return r if r.dtype is tape.dtype else r.astype(tape.dtype, copy=False)
 
 
 def _row(x: Any, tape: Tape, shape: tuple[int, ...]) -> Any:
@@ -244,7 +257,7 @@ def _binary_mixed(tape: Tape, op: Elemental, x: Any, y: Any, r: Floats) -> Any:
 
 
 def _cast(v: Any, dtype: Any) -> Any:
-    if isinstance(v, np.ndarray) and v.dtype.kind in "fiub":
+    if isinstance(v, np.ndarray) and v.dtype.kind in "fiubc":
         return v.astype(dtype, copy=False)
     return dtype.type(v) if isinstance(v, (np.number, np.bool_)) else v
 
@@ -310,6 +323,10 @@ def compare(x: Any, y: Any, sign: str) -> Any:
         tape = common_tape(x, y)
         if tape.box is not None:
             return _over_box(tape, x, y, sign)
+        if tape.is_complex and sign not in EQUALITY:
+            refuse_complex(
+                f"the comparison ({sign})", "has no meaning: no order exists"
+            )
     r = _UFUNC[sign](xv, yv)
     ties = np.equal(xv, yv)
     if ties.any() or any(_is_live(e) and np.isnan(e.v).any() for e in (x, y)):
@@ -352,7 +369,7 @@ def _settle(x: Any, y: Any, sign: str, ties: Any) -> None:
     if lost.any():
         at = int(np.flatnonzero(lost)[0])
         node = int(xi[at] if np.isnan(xs[at]) and xi[at] >= 0 else yi[at])
-        values = (float(xs[at]), float(ys[at]))
+        values = (xs[at].item(), ys[at].item())
         refuse_nan(f"entry {at} of the comparison ({sign})", node, values)
     tape = None if not tied.any() else common_tape(x, y)
     if tape is not None and tape.detached:
@@ -362,6 +379,6 @@ def _settle(x: Any, y: Any, sign: str, ties: Any) -> None:
             note(tape, sign, np.maximum(xi, yi)[tied], xs[tied], ys[tied])
     elif tied.any():
         at = int(np.flatnonzero(tied)[0])
-        tie = float(xs[at])
+        tie = xs[at].item()
         node = int(max(xi[at], yi[at]))
         refuse_tie(f"entry {at} of the comparison ({sign}), {tie!r}", node, (tie, tie))

@@ -18,7 +18,13 @@ from ..errors import (
     UnsupportedOperationError,
 )
 from ._operators import Operators
-from ._refusals import is_foreign, refuse_huge, refuse_nan, refuse_tie
+from ._refusals import (
+    is_foreign,
+    refuse_huge,
+    refuse_imaginary,
+    refuse_nan,
+    refuse_tie,
+)
 
 __all__ = [
     "COMPARISONS",
@@ -66,8 +72,8 @@ def ufunc_name(ufunc: Any) -> str:
 
 
 def is_number(x: Any) -> bool:
-    """Whether ``x`` is a real number, or a 0-d array of one."""
-    if isinstance(x, (float, int, np.number, np.bool_)):
+    """Whether ``x`` is a number, or a 0-d array of one."""
+    if isinstance(x, (float, int, complex, np.number, np.bool_)):
         return True
     return isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "fiub"
 
@@ -146,8 +152,11 @@ def _rule(op: Elemental, operands: tuple[Any, ...], live: list[Any]) -> Rule:
 
 
 def _number(x: Any, T: Any) -> Any:
+    value = x.v if isinstance(x, Operators) else x
+    if isinstance(value, (complex, np.complexfloating)):
+        refuse_imaginary()
     try:
-        return T(x.v if isinstance(x, Operators) else x)
+        return T(value)
     except OverflowError:
         refuse_huge()
 
@@ -212,8 +221,7 @@ def _each(what: Any, operands: tuple[Any, ...]) -> Any:
 
 def _refuse_operand(x: Any) -> NoReturn:
     if isinstance(x, (complex, np.complexfloating)):
-        msg = "a complex number met a variable of a real program; only real ones can."
-        raise UnsupportedOperationError(msg)
+        refuse_imaginary()
     msg = (
         f"an operand of type {type(x).__name__} met a variable; real numbers, arrays of "
         "them and variables are needed."

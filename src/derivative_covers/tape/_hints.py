@@ -56,7 +56,7 @@ HINTS: dict[str, str] = {
     "numpy.unique_counts": "Use np.unique with return_counts=True.",
     "numpy.unique_inverse": "Use np.unique with return_inverse=True.",
     "numpy.unique_values": "Use np.unique.",
-    "numpy.sort_complex": "Recorded programs are real: use np.sort.",
+    "numpy.sort_complex": "Complex numbers have no order: use np.sort of real ones.",
     "numpy.save": _FILE,
     "numpy.savez": _FILE,
     "numpy.savez_compressed": _FILE,

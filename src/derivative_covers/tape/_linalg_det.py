@@ -56,13 +56,29 @@ def _diagonalised(a: Array) -> tuple[Array, Array, Array, Array]:
     return sign, left, np.diagonal(s, axis1=1, axis2=2).copy(), right
 
 
+def _frexp(x: Array) -> tuple[Array, Array]:
+    """``x = m * 2**e`` with ``m`` of size 1, of complex numbers too."""
+    if x.dtype.kind != "c":
+        return np.frexp(x)
+    exponent = np.frexp(np.abs(x))[1]
+    return _ldexp(x, -exponent), exponent
+
+
+def _ldexp(x: Array, exponent: Array) -> Array:
+    if x.dtype.kind != "c":
+        return np.ldexp(x, exponent)
+    found = np.empty_like(x)
+    found.real, found.imag = np.ldexp(x.real, exponent), np.ldexp(x.imag, exponent)
+    return found
+
+
 def _running(m: Array, e: Array) -> tuple[Array, Array]:
     """Products of the first ``k`` of ``m * 2**e``, for all ``k``, as such pairs."""
     b, n = m.shape
     mantissa = np.ones((b, n + 1), dtype=m.dtype)
     exponent = np.zeros((b, n + 1), dtype=np.int64)
     for k in range(n):
-        mantissa[:, k + 1], step = np.frexp(mantissa[:, k] * m[:, k])
+        mantissa[:, k + 1], step = _frexp(mantissa[:, k] * m[:, k])
         exponent[:, k + 1] = exponent[:, k] + e[:, k] + step
     return mantissa, exponent
 
@@ -70,17 +86,17 @@ def _running(m: Array, e: Array) -> tuple[Array, Array]:
 def _products_without(d: Array) -> tuple[Array, Array]:
     """Products of all entries but ``i``, and but ``i < j``: no quotient, no overflow."""
     b, n = d.shape
-    m, e = np.frexp(d)
+    m, e = _frexp(d)
     before, be = _running(m, e)
     after, ae = (p[:, ::-1] for p in _running(m[:, ::-1], e[:, ::-1]))
-    one = np.ldexp(before[:, :-1] * after[:, 1:], be[:, :-1] + ae[:, 1:])
+    one = _ldexp(before[:, :-1] * after[:, 1:], be[:, :-1] + ae[:, 1:])
     two = np.zeros((b, n, n), dtype=d.dtype)
     between, te = np.ones_like(d), np.zeros((b, n), dtype=np.int64)
     for j in range(1, n):
         outside = before[:, :j] * after[:, j + 1, None]
         power = be[:, :j] + te[:, :j] + ae[:, j + 1, None]
-        two[:, :j, j] = np.ldexp(outside * between[:, :j], power)
-        between[:, :j], step = np.frexp(between[:, :j] * m[:, j, None])
+        two[:, :j, j] = _ldexp(outside * between[:, :j], power)
+        between[:, :j], step = _frexp(between[:, :j] * m[:, j, None])
         te[:, :j] += e[:, j, None] + step
     return one, two
 

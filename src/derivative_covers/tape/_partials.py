@@ -25,10 +25,12 @@ Columns = tuple[Any, Any, Any, Any, Any]
 """``(d1, d2, c11, c12, c22)``, each a number, or an array of one entry or one a node."""
 
 
-def _rule(op: Elemental, pattern: int) -> Rule:
+def _rule(tape: Tape, op: Elemental, pattern: int) -> Rule:
     if pattern <= 1:
-        return op.rule
-    return op.rule_first() if pattern == 2 else op.rule_second()
+        rule = op.rule
+    else:
+        rule = op.rule_first() if pattern == 2 else op.rule_second()
+    return rule.of_complex if tape.is_complex else rule
 
 
 def _wide(found: tuple[Any, ...], two: bool) -> Columns:
@@ -42,11 +44,9 @@ def _wide(found: tuple[Any, ...], two: bool) -> Columns:
 _Entrywise = Unary | Fixed | Binary
 
 
-def _rule_of(block: _Entrywise) -> Rule:
+def _rule_of(tape: Tape, block: _Entrywise) -> Rule:
     """The rule in the operands that are differentiated."""
-    if isinstance(block, Fixed):
-        return _rule(block.op, 2 + block.slot)
-    return block.op.rule
+    return _rule(tape, block.op, 2 + block.slot if isinstance(block, Fixed) else 0)
 
 
 def _operands(
@@ -79,7 +79,7 @@ def columns(tape: Tape, block: Any, given: tuple[Any, Any] | None = None) -> Col
     assert tape.box is None, "over a box, Tape.enclosed gives partials"
     if isinstance(block, Run):
         return _run_columns(tape, block, given)
-    found = _tiled(_rule_of(block), _operands(tape, block, given), block.values)
+    found = _tiled(_rule_of(tape, block), _operands(tape, block, given), block.values)
     return _wide(found, isinstance(block, Binary))
 
 
@@ -138,7 +138,7 @@ def _marks(tape: Tape, block: Block, test: Any) -> NDArray[np.bool_] | None:
         return _run_marks(tape, block, test)
     if not isinstance(block, (Unary, Fixed, Binary)):
         return None
-    rule = _rule_of(block)
+    rule = _rule_of(tape, block)
     if _is_smooth(rule):
         return None
     found = test(rule, _operands(tape, block))
@@ -155,7 +155,7 @@ def _marks(tape: Tape, block: Block, test: Any) -> NDArray[np.bool_] | None:
 def _run_marks(tape: Tape, block: Run, test: Any) -> NDArray[np.bool_] | None:
     bad: NDArray[np.bool_] | None = None
     for op, pattern, where in _groups(block):
-        rule = _rule(op, pattern)
+        rule = _rule(tape, op, pattern)
         if _is_smooth(rule):
             continue
         found = test(rule, _run_operands(tape, block, pattern, where, None))
@@ -213,7 +213,7 @@ def _run_operands(
     if pattern == 1:
         if given is not None:
             return x, given[1][where]
-        return x, tape.vals[other.astype(np.int64)]
+        return x, tape.vals[other.real.astype(np.int64)]
     c = other.astype(tape.dtype)
     if (c == c[0]).all():
         c = c[0]  # rules are faster, and exact more often, for one constant
@@ -225,7 +225,7 @@ def _run_columns(tape: Tape, block: Run, given: tuple[Any, Any] | None) -> Colum
     out = tuple(np.zeros(n, dtype=tape.dtype) for _ in range(5))
     for op, pattern, where in _groups(block):
         operands = _run_operands(tape, block, pattern, where, given)
-        found = _rule(op, pattern).partials(np, *operands, block.values[where])
+        found = _rule(tape, op, pattern).partials(np, *operands, block.values[where])
         for column, part in zip(out, _wide(found, pattern == 1), strict=True):
             if part.__class__ is not float or part != 0.0:
                 column[where] = part
@@ -242,17 +242,18 @@ def _node(tape: Tape, k: int) -> tuple[str, Rule | None, tuple[Floats, ...]]:
         x = tape.vals[block.a[at : at + 1]]
         other = block.other[at : at + 1]
         if pattern == 0:
-            return op.name, op.rule, (x,)
+            return op.name, _rule(tape, op, pattern), (x,)
         if pattern == 1:
-            return op.name, op.rule, (x, tape.vals[other.astype(np.int64)])
+            y = tape.vals[other.real.astype(np.int64)]
+            return op.name, _rule(tape, op, pattern), (x, y)
         other = other.astype(tape.dtype)
         pair = (x, other) if pattern == 2 else (other, x)
-        return op.name, _rule(op, pattern), pair
+        return op.name, _rule(tape, op, pattern), pair
     if isinstance(block, (Unary, Fixed, Binary)):
         n = (block.size,)
         operands = _operands(tape, block)
         picked = tuple(np.broadcast_to(v, n)[at : at + 1] for v in operands)
-        return block.op.name, _rule_of(block), picked
+        return block.op.name, _rule_of(tape, block), picked
     if isinstance(block, Node):
         return "explicit node", None, tuple(tape.vals[block.parents])
     return type(block).__name__.lower(), None, ()
@@ -266,7 +267,7 @@ def describe(tape: Tape, k: int) -> tuple[str, Any, tuple[Any, ...]]:
     if tape.box is not None:
         return described(tape, k)
     name, _, operands = _node(tape, k)
-    return name, float(tape.vals[k]), tuple(float(np.ravel(v)[0]) for v in operands)
+    return name, tape.vals[k].item(), tuple(np.ravel(v)[0].item() for v in operands)
 
 
 def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
@@ -274,8 +275,10 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
     if tape.box is not None:
         return why(tape, k)
     name, rule, operands = _node(tape, k)
-    values = tuple(float(np.ravel(v)[0]) for v in operands)
+    values = tuple(np.ravel(v)[0].item() for v in operands)
+    value = tape.vals[k].item()
     shown = ", ".join(f"{v!r}" for v in values)
+    smooth = "holomorphic" if tape.is_complex else "twice continuously differentiable"
     kink = False
     if rule is not None and rule.kink is not None and not tape.branch:
         with np.errstate(all="ignore"):
@@ -297,14 +300,14 @@ def reason(tape: Tape, k: int) -> DomainError | NondifferentiableError:
         outside = rule is None or bool(np.any(_outside(rule, operands)))
     if not outside:
         msg = (
-            f"node {k}: {name}({shown}) = {float(tape.vals[k])!r} operates on a result "
+            f"node {k}: {name}({shown}) = {value!r} operates on a result "
             "that left its domain before, with an infinite value or slope that its own "
             "zero slope would hide. Evaluate at another point, or guard it with np.where."
         )
         return DomainError(msg, elemental=name, node=k, values=values)
     msg = (
-        f"node {k}: {name}({shown}) = {float(tape.vals[k])!r} is not in the open domain "
-        "where the elemental is twice continuously differentiable with finite partials. "
+        f"node {k}: {name}({shown}) = {value!r} is not in the open domain "
+        f"where the elemental is {smooth} with finite partials. "
         "Evaluate at another point, or guard it with np.where."
     )
     return DomainError(msg, elemental=name, node=k, values=values)

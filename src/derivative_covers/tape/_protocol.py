@@ -15,6 +15,7 @@ from ._call import check_dtype, real_values, stored
 from ._convert import array_of, as_operand, holds_nodes, tape_of
 from ._elementwise import binary, compare, unary
 from ._hints import HINTS, hint, public_name
+from ._holomorphic import FUNCTIONS_OF_COMPLEX, refuse_complex
 from ._hooks import LAYERED, set_array_layer
 from ._over_box import allowed, box_of, tested
 from ._storage import ArrayBase
@@ -113,6 +114,9 @@ class ArrayLayer:
             kept[...] = result if where is True else np.where(where, result, kept)
             return kept
         if method != "__call__":
+            tape = tape_of(inputs)
+            if tape is not None and tape.is_complex and not _is_holomorphic(ufunc):
+                refuse_complex(f"numpy.{ufunc.__name__}.{method}")
             implementation = UFUNC_METHODS.get((ufunc, method))
             if implementation is None and method == "outer" and ufunc.nin == 2:
                 return outer(ufunc, *inputs)
@@ -190,6 +194,8 @@ class ArrayLayer:
             tape.put(())
         if tape.box is not None and holds_nodes(args, kw.values()):
             implementation = allowed(func) or implementation
+        if tape.is_complex and func not in FUNCTIONS_OF_COMPLEX:
+            refuse_complex(public_name(func), "is not holomorphic, or has no such rule")
         out = kw.get("out")
         if out is not None and tape_of(args) is None:
             rest = {k: v for k, v in kw.items() if k != "out"}
@@ -210,6 +216,13 @@ LAYERED.update(
     for name, ufunc in vars(np).items()
     if isinstance(ufunc, np.ufunc) and f"numpy.{name}" in HINTS
 )
+
+
+def _is_holomorphic(ufunc: Any) -> bool:
+    name = ufunc_name(ufunc)
+    return ufunc in FUNCTIONS_OF_COMPLEX or (
+        answers(name) and by_ufunc(name).holomorphic
+    )
 
 
 @cache

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..errors import DomainError, InputTypeError, NondifferentiableError
+from ..errors import (
+    DomainError,
+    InputTypeError,
+    NondifferentiableError,
+    UnsupportedOperationError,
+)
 
-__all__ = ["is_foreign", "refuse_huge", "refuse_nan", "refuse_tie"]
+__all__ = [
+    "is_foreign",
+    "refuse_huge",
+    "refuse_imaginary",
+    "refuse_nan",
+    "refuse_tie",
+]
 
 
 def refuse_huge() -> NoReturn:
@@ -20,6 +31,20 @@ def refuse_huge() -> NoReturn:
         "scale the program so that its constants are finite floats."
     )
     raise InputTypeError(msg) from None
+
+
+def refuse_imaginary() -> NoReturn:
+    """Raise for a complex number among real variables.
+
+    Raises:
+        UnsupportedOperationError: Always.
+    """
+    msg = (
+        "a complex number met a variable of a real program; only real ones can. Write "
+        "the real and the imaginary part apart, or record at complex inputs where the "
+        "whole program is holomorphic."
+    )
+    raise UnsupportedOperationError(msg)
 
 
 def is_foreign(x: Any) -> bool:

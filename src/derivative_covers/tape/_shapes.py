@@ -219,7 +219,7 @@ def _like(function: Any) -> None:
     def like(a: Any, dtype: Any = None, order: Any = "K", *args: Any, **kw: Any) -> Any:
         x = as_array(a)
         r = function(x.v, dtype, order, *args, **kw)
-        if r.dtype.kind != "f":
+        if r.dtype.kind not in ("f", x.v.dtype.kind):
             return r
         check_dtype(dtype, x.tape)
         return constant_array(x, r)
@@ -257,7 +257,7 @@ def full_like(
     if (
         tape_of(fill_value) is None
         and dtype is not None
-        and np.dtype(dtype).kind != "f"
+        and np.dtype(dtype).kind not in ("f", x.v.dtype.kind)
     ):
         return np.full_like(x.v, fill_value, dtype, order, *args, **kw)
     check_dtype(dtype, x.tape)

@@ -81,8 +81,7 @@ def _names(block: Run) -> list[str]:
 
 def _second(block: Run) -> NDArray[np.int64]:
     """Second parents of a run of scalars; the first one again where there is none."""
-    two = (block.code & 3) == 1
-    return np.where(two, block.other, block.a).astype(np.int64)
+    return block.b
 
 
 def _any(mask: Mask, x: Operand, shape: tuple[int, ...]) -> Mask:
@@ -170,12 +169,14 @@ def _flat_powers(tape: Tape) -> Iterator[tuple[int, Mask, Any]]:
     for block in tape.blocks:
         x: Any = None
         if isinstance(block, Run):
-            here = ((block.code & 3) == 2) & (block.other > 2) & (block.values == 0)
+            here = (
+                ((block.code & 3) == 2) & (block.other.real > 2) & (block.values == 0)
+            )
             if here.any():
                 here &= np.array([name in _POWERS for name in _names(block)])
                 x = block.a
         elif isinstance(block, Fixed) and block.slot == 0 and block.op.name in _POWERS:
-            here = (block.values == 0) & (block.const > 2)
+            here = (block.values == 0) & (block.const.real > 2)
             x = block.x.flat((block.size,)) if here.any() else None
         else:
             continue
@@ -213,11 +214,11 @@ def _flattened(tape: Tape, ends: Marks, flat: list[tuple[int, Mask, Any]]) -> Ma
 def _low_roots(block: Block) -> Any:
     """Which nodes are roots of a degree above two."""
     if isinstance(block, Run):
-        power = ((block.code & 3) == 2) & (block.other < 0.5)
+        power = ((block.code & 3) == 2) & (block.other.real < 0.5)
         names = np.array(_names(block))
         return (names == "cbrt") | (power & np.isin(names, _POWERS))
     if isinstance(block, Fixed) and block.op.name in _POWERS and block.slot == 0:
-        return block.const < 0.5
+        return block.const.real < 0.5
     return isinstance(block, Unary) and block.op.name == "cbrt"
 
 

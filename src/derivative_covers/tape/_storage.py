@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..errors import UnsupportedOperationError
 from ._active import active
 from ._blocks import Block, Floats, Ids, Operand
+from ._refusals import refuse_imaginary
 from ._tape import Tape
 from ._tvar import TVar
 
@@ -226,8 +227,7 @@ class ArrayBase:
             return flat.reshape(v.shape)
         if v.size == 0:
             return np.empty(v.shape, dtype=np.int64)
-        scale = 8 // v.itemsize
-        strides = tuple(s * scale for s in v.strides)
+        strides = tuple(s // v.itemsize * 8 for s in v.strides)
         return np.ndarray(v.shape, np.int64, flat, self._position() * 8, strides)
 
     @property
@@ -306,14 +306,20 @@ def scalar(tape: Tape, i: int, v: Any) -> TVar:
 def held(r: Any) -> Any:
     """A float array as a constant that nodes can be stored into; anything else as it is.
 
-    Memory that is not the array's own is copied.
+    Complex arrays become one in a recording at complex inputs. Memory that is not the
+    array's own is copied.
     """
-    if type(r) is not np.ndarray or r.dtype.kind != "f":
+    if type(r) is not np.ndarray or (r.dtype.kind != "f" and not _holds_complex(r)):
         return r
     out = _new(ArrayBase.concrete)
     out.s = PLAIN
     out.v = r if r.base is None else r.copy(order="K")
     return out
+
+
+def _holds_complex(r: Any) -> bool:
+    tape = active() if r.dtype.kind == "c" else None
+    return tape is not None and tape.is_complex
 
 
 def constant(tape: Tape | None, r: Any) -> Any:
@@ -329,7 +335,11 @@ def assembled(tape: Tape, v: Any, ids: Any) -> Any:
     """Array of given values and node ids, or scalar variable where they are 0-d."""
     if not (isinstance(v, np.ndarray) and v.ndim):
         return scalar(tape, int(ids), v)
-    return from_ids(tape, v.astype(tape.dtype, copy=False), ids)
+    if v.dtype is not tape.dtype:
+        if v.dtype.kind == "c" and not tape.is_complex:
+            refuse_imaginary()
+        v = v.astype(tape.dtype)
+    return from_ids(tape, v, ids)
 
 
 def fresh(tape: Tape, v: Floats, start: int, block: Block | None) -> Any:

@@ -21,10 +21,10 @@ _NESTS = (dict, tuple, list)
 
 
 def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
-    """The point as a float array of the tape's type.
+    """The point as an array of the tape's type.
 
     Raises:
-        InputTypeError: If it does not hold real numbers.
+        InputTypeError: If it does not hold numbers.
         ShapeError: If it is empty.
         DomainError: If an entry is NaN or infinite.
     """
@@ -60,7 +60,7 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         x = np.asarray(x0)
     except ValueError as error:
         msg = (
-            f"{name} is no array of real numbers ({error}); give a rectangular array, "
+            f"{name} is no array of numbers ({error}); give a rectangular array, "
             "or a tuple or dictionary of parts with shapes of their own."
         )
         raise InputTypeError(msg) from None
@@ -82,7 +82,7 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(np.atleast_1d(x)))[0])
         bad = np.atleast_1d(x)[at]
         msg = f"{name}{list(at)} is {bad!s}; every input must be finite."
-        raise DomainError(msg, values=(float(bad),))
+        raise DomainError(msg, values=(bad.item(),))
     return x
 
 
@@ -282,6 +282,5 @@ def plan(x0: Any, *, boxes: bool = False) -> tuple[Structure | None, Any]:
             for side in zip(*ends, strict=True)
         )
         return structure, Interval(lo.astype(np.float64), hi.astype(np.float64))
-    single = all(a.dtype == np.float32 for _, a in arrays)
-    dtype = np.float32 if single else np.float64
+    dtype = np.result_type(*{a.dtype for _, a in arrays})
     return structure, np.concatenate([a.ravel() for _, a in arrays]).astype(dtype)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from ..elementals import Elemental
-from ..elements import Interval
-from ..errors import TapeError
+from ..elementals import BY_OPCODE, Elemental
+from ..elements import Interval, magtype
+from ..errors import TapeError, UnsupportedOperationError
 from ._blocks import (
     Accumulate,
     Binary,
@@ -28,6 +29,7 @@ from ._blocks import (
     Unary,
 )
 from ._enclosures import Enclosures
+from ._holomorphic import refuse_elemental
 from ._views import NodeView, curvature, parents, partials
 
 if TYPE_CHECKING:
@@ -50,11 +52,13 @@ class Tape:
     :func:`tape_function` runs and is read-only afterwards.
 
     Args:
-        x0: Point of recording, any shape, float64 or float32 (other real types are
-            converted to float64).
+        x0: Point of recording, any shape, float64, float32, complex128 or complex64.
 
     Attributes:
         dtype: Working precision of the whole construction.
+        magtype: Type of its magnitudes: that of the parts for complex, else ``dtype``.
+        is_complex: Whether the inputs are complex numbers; then every operation is
+            holomorphic.
         shape: Shape of ``x0``; gradients and covers come in it.
         ninputs: Number of inputs.
         blocks: The recorded blocks, for sweeps.
@@ -79,6 +83,7 @@ class Tape:
     def __init__(self, x0: Floats) -> None:
         x = np.array(x0, order="C", copy=True)
         self.dtype = x.dtype
+        self.magtype, self._column, self.is_complex = _kinds(x.dtype)
         self.shape = x.shape
         self.ninputs = int(x.size)
         self.blocks: list[Block] = [Inputs(0, x.ravel())]
@@ -99,6 +104,8 @@ class Tape:
         self._n = self.ninputs
         self._rows: list[Any] = []
         self.put: Callable[[tuple[Any, ...]], None] = self._rows.extend
+        if self.is_complex:
+            self.put = self._put_holomorphic
         self.next: Callable[[], int] = iter(
             range(self._n, self._n + self.run_limit)
         ).__next__
@@ -113,17 +120,28 @@ class Tape:
 
     # -- recording ---------------------------------------------------------------
 
+    def _put_holomorphic(self, row: tuple[Any, ...]) -> None:
+        if row:
+            try:
+                _admit(BY_OPCODE[row[0] >> 2])
+            except UnsupportedOperationError:
+                # The id that was taken for the row is given back.
+                ids = range(self.nnodes, self._n + self.run_limit)
+                self.next = iter(ids).__next__
+                raise
+        self._rows.extend(row)
+
     def flush(self) -> None:
         """Turn the pending scalar operations into a block of columns."""
         rows = self._rows
         if rows:
-            table = np.fromiter(rows, np.float64, len(rows)).reshape(-1, 4)
+            table = np.fromiter(rows, self._column, len(rows)).reshape(-1, 4)
             rows.clear()
             block = Run(
                 self._n,
                 table[:, 3].astype(self.dtype),
-                table[:, 0].astype(np.int16),
-                table[:, 1].astype(np.int64),
+                table[:, 0].real.astype(np.int16),
+                table[:, 1].real.astype(np.int64),
                 table[:, 2].copy(),
             )
             self._add(block)
@@ -148,6 +166,8 @@ class Tape:
 
     def unary(self, op: Elemental, x: Operand, values: Floats) -> Unary:
         """Record an elemental of one operand."""
+        if self.is_complex:
+            _admit(op)
         block = Unary(self._begin(), values, op, x)
         self._add(block)
         return block
@@ -156,12 +176,16 @@ class Tape:
         self, op: Elemental, x: Operand, slot: int, const: Floats, values: Floats
     ) -> Fixed:
         """Record an elemental of two operands with a constant in the other slot."""
+        if self.is_complex:
+            _admit(op)
         block = Fixed(self._begin(), values, op, x, slot, const)
         self._add(block)
         return block
 
     def binary(self, op: Elemental, x: Operand, y: Operand, values: Floats) -> Binary:
         """Record an elemental of two recorded operands."""
+        if self.is_complex:
+            _admit(op)
         block = Binary(self._begin(), values, op, x, y)
         self._add(block)
         return block
@@ -170,6 +194,8 @@ class Tape:
         self, op: Elemental, x: Callable[[int], Operand], y: Operand, values: Floats
     ) -> Accumulate:
         """Record a cumulative operation; ``x`` gets the id of the block's first node."""
+        if self.is_complex:
+            _admit(op)
         start = self._begin()
         block = Accumulate(start, values, op, x(start), y)
         self._add(block)
@@ -371,6 +397,19 @@ class Tape:
         state = "finished" if self.finished else "recording"
         kind = self.dtype if self.box is None else "over a box"
         return f"<Tape: {self.ninputs} inputs, {self.nnodes} nodes, {kind}, {state}>"
+
+
+@cache
+def _kinds(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any], bool]:
+    """Types of magnitudes and of a table of rows; whether values are complex."""
+    wide = np.result_type(dtype, np.float64)
+    return np.dtype(magtype(dtype)), wide, dtype.kind == "c"
+
+
+def _admit(op: Elemental) -> None:
+    """Refuse an elemental that is not holomorphic."""
+    if not op.holomorphic:
+        refuse_elemental(op)
 
 
 def refuse_two_tapes() -> NoReturn:

@@ -13,9 +13,11 @@ from ._array_operators import ArrayOperators, complete
 from ._call import check_dtype, real_values
 from ._convert import as_operand
 from ._elementwise import binary, common_tape, unary
+from ._holomorphic import refuse_complex
 from ._hooks import array_layer
 from ._indexing import Flat, plain_index
 from ._over_box import enclosure
+from ._refusals import refuse_imaginary
 from ._storage import PLAIN, ArrayBase, ConstantStorage, fresh, held
 from ._tvar import TVar
 
@@ -76,13 +78,24 @@ class TArray(ArrayOperators):
 
     @property
     def real(self) -> TArray:
-        """The array itself: recorded programs are real."""
-        return self
+        """The array itself, where it is real.
+
+        Raises:
+            UnsupportedOperationError: If it is a complex one that is recorded.
+        """
+        return self._part("real")  # type: ignore[no-any-return]
 
     @property
     def imag(self) -> TArray:
-        """Zeros: recorded programs are real."""
-        return np.imag(self)
+        """Zeros, where the array is real; raises as :attr:`real` does."""
+        return self._part("imag")  # type: ignore[no-any-return]
+
+    def _part(self, name: str) -> Any:
+        if self.v.dtype.kind == "c":
+            if not self.is_constant:
+                refuse_complex(f"numpy.{name}")
+            return getattr(np, name)(self.v)
+        return np.imag(self) if name == "imag" else self
 
     @property
     def flat(self) -> Flat:
@@ -160,6 +173,8 @@ class TArray(ArrayOperators):
         recorded = isinstance(value, (ArrayBase, TVar))
         new = value.v if recorded else value
         live = recorded and not value.is_constant
+        if recorded and not live and np.iscomplexobj(new) > np.iscomplexobj(self.v):
+            refuse_imaginary()
         if not live and tape is None:
             self.v[key] = new
             return
@@ -328,8 +343,8 @@ class TArray(ArrayOperators):
         return self.v.tobytes(order)
 
     def conjugate(self) -> TArray:
-        """The array itself: recorded programs are real."""
-        return self
+        """The array itself, where it is real; raises as :attr:`real` does."""
+        return self._part("conjugate")  # type: ignore[no-any-return]
 
     conj = conjugate
 

@@ -15,9 +15,10 @@ from ..errors import (
 from ._covervar import CoverVar
 from ._decide import decided_int, interval, scalar_compared, shown
 from ._generic import COMPARISONS, EQUALITY, TESTS, is_number, ufunc_name
+from ._holomorphic import refuse_complex, refuse_elemental
 from ._hooks import LAYERED, array_layer
 from ._kinks import settle_tie
-from ._refusals import is_foreign, refuse_huge, refuse_nan
+from ._refusals import is_foreign, refuse_huge, refuse_imaginary, refuse_nan
 from ._tape import Tape, refuse_two_tapes
 
 __all__ = [
@@ -52,7 +53,7 @@ class TVar(CoverVar):
     work in generic code. A constant folds into the nodes that it enters.
 
     Raises:
-        InputTypeError: If the value is not a real number.
+        InputTypeError: If the value is no number.
 
     Example:
         >>> from derivative_covers import TVar, isconstant, value
@@ -112,7 +113,7 @@ class TVar(CoverVar):
         except (OverflowError, ZeroDivisionError):
             power = _operand_value(tape, other, False)
             v = tape.scalar(np.power(np.float64(self.v), power))
-        if v.__class__ is complex:
+        if v.__class__ is complex or v.__class__ is np.complex64:
             return apply_binary("power", self, other)
         code = _SPECIAL.get(other)
         row = (_POWER, self.i, other, v) if code is None else (code, self.i, -1, v)
@@ -142,6 +143,8 @@ class TVar(CoverVar):
                 self.tape.put(())
             if self.tape.box is not None:
                 return decided_int(self.tape, self.i, v)
+            if self.tape.is_complex:
+                self._refuse("int()")
             if not np.isfinite(v):
                 refuse_nan("int()", self.i, (v, v))
             if v == (whole := int(v)) and whole:
@@ -167,11 +170,42 @@ class TVar(CoverVar):
 
     # -- NumPy -------------------------------------------------------------------
 
+    @property
+    def real(self) -> TVar:
+        """The variable itself, where it is real.
+
+        Raises:
+            UnsupportedOperationError: If it is a complex one that is recorded.
+        """
+        return self._part("real")  # type: ignore[no-any-return]
+
+    @property
+    def imag(self) -> TVar:
+        """Zero, where the variable is real; raises as :attr:`real` does."""
+        return self._part("imag")  # type: ignore[no-any-return]
+
+    def conjugate(self) -> TVar:
+        """The variable itself, where it is real; raises as :attr:`real` does."""
+        return self._part("conjugate")  # type: ignore[no-any-return]
+
+    conj = conjugate
+
+    def _part(self, name: str) -> Any:
+        v = self.v
+        if not isinstance(v, _COMPLEX):
+            return TVar(0.0 * v) if name == "imag" else self
+        if self.tape is not None:
+            refuse_complex(name)
+        return TVar(v.conjugate() if name == "conjugate" else getattr(v, name))
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kw: Any) -> Any:
         found = _UNARY.get(ufunc)
         tape = self.tape
         if found and tape is not None and method == "__call__" and not kw:
-            v = tape.scalar(ufunc(self.v))
+            try:
+                v = tape.scalar(ufunc(self.v))
+            except TypeError:
+                refuse_elemental(found[0])
             out = _new(TVar)
             out.tape = tape
             try:
@@ -221,6 +255,9 @@ class TVar(CoverVar):
         return self._shown(spec) if spec else str(self)
 
 
+_COMPLEX = (complex, np.complexfloating)
+
+
 def _variable(r: Any) -> Any:
     return TVar(r) if isinstance(r, np.floating) else r
 
@@ -231,14 +268,16 @@ def _constant(c: Any) -> Any:
             return c.v
         msg = "TVar(c) makes a constant; got a recorded variable. Use it as it is."
         raise InputTypeError(msg)
-    if isinstance(c, np.float32):
+    if isinstance(c, (np.float32, np.complex64)):
         return c
+    if isinstance(c, _COMPLEX):
+        return complex(c)
     if isinstance(c, (bool, int, float, np.bool_, np.integer, np.floating)):
         try:
             return float(c)
         except OverflowError:
             refuse_huge()
-    msg = f"TVar(c) needs a real number; got {type(c).__name__}."
+    msg = f"TVar(c) needs a number; got {type(c).__name__}."
     raise InputTypeError(msg)
 
 
@@ -343,7 +382,12 @@ def apply_unary(what: Any, x: TVar) -> Any:
         return array_layer().test(what, x)
     op, code = _UNARY.get(what) or _lookup(_UNARY, what)
     tape = x.tape
-    v = op.value(np, x.v) if what.__class__ is str else what(x.v)
+    try:
+        v = op.value(np, x.v) if what.__class__ is str else what(x.v)
+    except TypeError:
+        if tape is None or not tape.is_complex:
+            raise
+        refuse_elemental(op)
     if tape is None:
         return TVar(v)
     v = tape.scalar(v)
@@ -378,17 +422,23 @@ def apply_binary(what: Any, x: Any, y: Any) -> Any:
 
 def _evaluate(what: Any, op: Elemental, x: Any, y: Any) -> Any:
     # Recordings silence NumPy's floating-point warnings as a whole.
-    return op.value(np, x, y) if what.__class__ is str else what(x, y)
+    try:
+        return op.value(np, x, y) if what.__class__ is str else what(x, y)
+    except TypeError:
+        if not isinstance(x, _COMPLEX) and not isinstance(y, _COMPLEX):
+            raise
+        refuse_elemental(op)
 
 
 def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
     if is_var:
         if x.tape is not None and x.tape is not tape:
             refuse_two_tapes()
+        if isinstance(x.v, _COMPLEX) and not tape.is_complex:
+            refuse_imaginary()
         return x.v
-    if isinstance(x, (complex, np.complexfloating)):
-        msg = "a complex number met a variable of a real program; only real ones can."
-        raise UnsupportedOperationError(msg)
+    if isinstance(x, _COMPLEX) and not tape.is_complex:
+        refuse_imaginary()
     try:
         return tape.scalar(x)
     except OverflowError:
@@ -407,6 +457,8 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
     y_var = yt and y.tape is not None
     if x_var and y_var and x.tape is not y.tape:
         refuse_two_tapes()
+    if sign not in EQUALITY and (isinstance(xv, _COMPLEX) or isinstance(yv, _COMPLEX)):
+        refuse_complex(f"the comparison ({sign})", "has no meaning: they have no order")
     for tape in (x.tape if x_var else None, y.tape if y_var else None):
         if tape is not None:
             if tape.finished:
@@ -445,7 +497,7 @@ def _array_method(name: str) -> Any:
 
     def method(self: TVar, *args: Any, **kw: Any) -> Any:
         if self.tape is None:
-            return getattr(np.float64(self.v), name)(*args, **kw)
+            return getattr(np.asarray(self.v)[()], name)(*args, **kw)
         r = getattr(array_layer().array(self), name)(*args, **kw)
         return r.item() if getattr(r, "shape", None) == () and hasattr(r, "item") else r
 

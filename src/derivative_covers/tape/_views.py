@@ -62,7 +62,7 @@ def parents(tape: Tape, k: int) -> Ids:
         return block.parents
     if isinstance(block, Run):
         if block.code[at] & 3 == 1:
-            return np.array([block.a[at], int(block.other[at])], dtype=np.int64)
+            return np.array([block.a[at], int(block.other[at].real)], dtype=np.int64)
         return block.a[at : at + 1]
     if isinstance(block, (Unary, Fixed)):
         return _entry(block.x, at)

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 Strides = tuple[int, int, int, int]
-_ONE = {np.dtype(t): np.ones(1, dtype=t) for t in (np.float64, np.float32)}
+_ONE = {np.dtype(t): np.ones(1, dtype=t) for t in "fdFD"}
 
 
 def from_block(tape: Tape, r: Any, block: Block) -> Any:

@@ -44,6 +44,7 @@ def line_cover(v, vg, p, pg, d, t, m, c, u):
     Returns whether every weight is finite; nothing is to be used otherwise.
     """
     zero = v.dtype.type(0)
+    none = vg.dtype.type(0)
     unbounded = False
     if t == 1 and u == 0:
         e = abs(c[0])
@@ -56,18 +57,18 @@ def line_cover(v, vg, p, pg, d, t, m, c, u):
             unbounded |= not (aw < math.inf)
             p[k] += f * w if w != 0 else zero
             pg[k] += np.sqrt(aw) * root
-            pg[k] += abs(f) * gk if gk != 0 else zero
+            pg[k] += abs(f) * gk if gk != 0 else none
         return not unbounded and e < math.inf
     for k in range(v.size):
         w = v[k]
         gk = vg[k]
         f = m * d[t * k]
         aw = abs(w)
-        e = abs(c[u * k]) if w != 0 else zero
+        e = abs(c[u * k]) if w != 0 else none
         unbounded |= not (aw < math.inf and e < math.inf)
         p[k] += f * w if w != 0 else zero
         pg[k] += np.sqrt(aw) * np.sqrt(e)
-        pg[k] += abs(f) * gk if gk != 0 else zero
+        pg[k] += abs(f) * gk if gk != 0 else none
     return not unbounded
 
 
@@ -95,7 +96,8 @@ def splits_by_values(v, z1, z2, e, ratio, bound):
 def product_cover(v, vg, p, pg, d, z1, z2, e, second):
     """Joint reverse sweep of one slot of a block that :func:`splits_by_values` accepts."""
     zero = v.dtype.type(0)
-    none = zero * WIDE
+    null = vg.dtype.type(0)
+    none = null * WIDE
     for k in range(v.size):
         w = v[k]
         gk = vg[k]
@@ -106,4 +108,4 @@ def product_cover(v, vg, p, pg, d, z1, z2, e, second):
             r = weight / r
         p[k] += f * w if w != 0 else zero
         pg[k] += r if w != 0 else none
-        pg[k] += abs(f) * gk if gk != 0 else zero
+        pg[k] += abs(f) * gk if gk != 0 else null

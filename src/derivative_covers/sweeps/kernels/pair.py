@@ -5,6 +5,9 @@ Legend: node ``k0 + k`` has its first parent at ``aid[k]``, or at ``a0 + sa * k`
 ``d`` and second partials ``c`` are read with a stride of 0 (one entry for all nodes) or
 1. Everywhere a zero adjoint, tangent or ``g`` times any partial is exactly zero, however
 infinite or undefined the partial; two slots of one parent are merged first.
+
+Values, partials and adjoints may be complex; ``g``, ``rho`` and declared scales are
+magnitudes. What sweeps absolute values of complex numbers gets them as they are, real.
 """
 
 from __future__ import annotations
@@ -194,7 +197,7 @@ def cover(adj, g, last, topo, first, twice, curved, refs, options):
     ga = aid.size > 0
     gb = bid.size > 0
     watch = live.size > 0
-    zero = adj.dtype.type(0)
+    zero = g.dtype.type(0)
     have = sigma.size > 0
     for k in range(last - 1, -1, -1):
         w = adj[k0 + k]
@@ -294,7 +297,7 @@ def weights(r1, r2, adj, topo, twice, refs, options):
     ga = aid.size > 0
     gb = bid.size > 0
     watch = live.size > 0
-    zero = adj.dtype.type(0)
+    zero = r1.dtype.type(0)
     have = sigma.size > 0
     for k in range(n):
         r1[k] = 0

@@ -6,7 +6,7 @@ summand ``m`` of node ``(i, j, h)`` sits at ``start + i*s0 + j*s1 + h*s2 + m*sk`
 its node, or the position of its node in the array of ids where that is not empty; for
 coefficients, the position in the array of coefficients. ``held`` is ``(xv, xo, yv, yo)``:
 the operands' values at position minus ``xo``, ``yo``. The zero rule holds as in the
-entrywise kernels.
+entrywise kernels. Sums over summands are kept in double and rounded once.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def linear_tangent(s, shape, x, coef, absolute):
     for o in range(n0 * n1 * n2):
         p = first(x, shape, o)
         c = first(coef, shape, o)
-        t = s.dtype.type(0)
+        t = s.dtype.type(0) * WIDE
         for m in range(nk):
             f = weights[c + m * ck]
             e = s[ids[p + m * sk] if given else p + m * sk]
@@ -146,7 +146,7 @@ def dot_tangent(s, shape, x, y, held, absolute):
     for o in range(n0 * n1 * n2):
         p = first(x, shape, o)
         q = first(y, shape, o)
-        t = s.dtype.type(0)
+        t = s.dtype.type(0) * WIDE
         for m in range(nk):
             a = xv[p + m * sk - xo]
             b = yv[q + m * tk - yo]
@@ -240,8 +240,8 @@ def dot_cover(adj, g, last, shape, x, y, held, merge, centred, options):
     gx = xid.size > 0
     gy = yid.size > 0
     have = options[1].size > 0
-    zero = adj.dtype.type(0)
-    one = adj.dtype.type(1)
+    zero = g.dtype.type(0)
+    one = g.dtype.type(1)
     root2 = np.sqrt(one + one)
     for o in range(last - 1, -1, -1):
         w = adj[k0 + o]
@@ -301,8 +301,8 @@ def dot_weights(r1, r2, adj, shape, x, y, held, merge, options):
     xv, xo, yv, yo = held
     gx = xid.size > 0
     gy = yid.size > 0
-    zero = adj.dtype.type(0)
-    one = adj.dtype.type(1)
+    zero = r1.dtype.type(0)
+    one = r1.dtype.type(1)
     root2 = np.sqrt(one + one)
     for o in range(n0 * n1 * n2):
         w = adj[k0 + o]
