@@ -37,6 +37,7 @@ NAMES = [
     "growth_cumprod",
     "guarded_logarithm",
 ]
+BOXES = ["rosenbrock_slices", "lennard_jones_loop", "einsum_forms", "growth_cumprod"]
 
 
 def sweep_bits(f: Any, x0: Any) -> dict[str, str]:
@@ -66,12 +67,43 @@ def sweep_bits(f: Any, x0: Any) -> dict[str, str]:
     return {name: np.asarray(r).tobytes().hex() for name, r in results.items()}
 
 
+def box_bits(f: Any, x0: Any) -> dict[str, str]:
+    """The same over a small box around the point."""
+    x = np.asarray(x0, dtype=float)
+    box = dc.Interval(x - 2.0**-20, x + 2.0**-20)
+    tape, out = dc.tape_function(f, box)
+    rng = np.random.default_rng(5)
+    v, w = (
+        draw(size=tape.ninputs).reshape(x.shape) for draw in (rng.normal, rng.uniform)
+    )
+    signed = {
+        "gradient": dc.gradient(tape, out),
+        "hvp": dc.hvp(tape, out, v),
+        "hessian": dc.hessian(tape, out),
+    }
+    results = {
+        "bound": dc.hessian_bound(tape, out),
+        "forward": dc.abs_forward(w, tape),
+        "sum": dc.cover_hessian(tape, out).h,
+        "quadrature": dc.cover_hessian(tape, out, merge="quadrature").h,
+        "hybrid": dc.cover_hybrid(tape, out, ngroups=3).h,
+        "scaled": dc.cover_hessian(tape, out, scales=w, ratio=0.5).h,
+        "auto": dc.cover_hessian(tape, out, merge="auto", budget=10_000).h,
+    }
+    for name, found in signed.items():
+        results |= {name + " lo": found.lo, name + " hi": found.hi}
+    return {name: np.asarray(r).tobytes().hex() for name, r in results.items()}
+
+
 def all_bits() -> dict[str, dict[str, str]]:
     """The bits of every program of ``NAMES``, in float64 and float32."""
     bits = {name: sweep_bits(BY_NAME[name], BY_NAME[name].x0) for name in NAMES}
     for name in ("rosenbrock_slices", "griewank", "neural_network"):
         program = BY_NAME[name]
         bits[name + " float32"] = sweep_bits(program, np.float32(program.x0))
+    for name in BOXES:
+        program = BY_NAME[name]
+        bits[name + " box"] = box_bits(program, program.x0)
     return bits
 
 

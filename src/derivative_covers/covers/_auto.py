@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import magnitude
 from ..sweeps import (
     Allowance,
     CoverState,
@@ -20,11 +21,10 @@ from ..sweeps import (
     Step,
     cover_pass,
     hessian_entries,
+    hessian_matrix,
     hybrid_channels,
     quadrature_rows,
-    second_order,
     slot_weights,
-    tangents,
     tightened,
 )
 from ..tape import Tape
@@ -73,7 +73,7 @@ def best_within(
             found = hessian_entries(program, t, adj, o, allowed)
             spent += ENTRY * (before - allowed.left)
     if found is not None and np.isfinite(found.value).all():
-        return "hessian", adj, tightened(total, found), spent / sweep
+        return "hessian", adj, tightened(t, total, found), spent / sweep
     if spent + rows < budget * sweep:
         spent += rows
         rho = slot_weights(program, t, adj, state)
@@ -104,13 +104,6 @@ def _work(step: Step) -> int:
 
 
 def _by_products(t: Tape, o: int, program: Program, adj: Array) -> Entries:
-    n = t.ninputs
-    H = np.empty((n, n), dtype=t.dtype)
-    for a in range(n):
-        e = np.zeros(n, dtype=t.dtype)
-        e[a] = 1
-        H[a] = second_order(program, t, adj, tangents(program, t, e), o)[:n]
-    with np.errstate(all="ignore"):
-        H = H / 2 + H.T / 2
-    i, j = np.nonzero(H)
-    return Entries(i, j, H[i, j])
+    size = magnitude(hessian_matrix(program, t, adj, o))
+    i, j = np.nonzero(size)
+    return Entries(i, j, size[i, j])

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import magnitude, separation
 from ..errors import CoverError, OptionError
 from ..local import split_ratio
 from ..sweeps import (
@@ -89,13 +90,14 @@ def cover_hessian(
         CoverError: If a check fails, which is a bug.
 
     Guarantee:
-        Covers to rounding. Under ``x -> D x`` with powers of two, ``h`` changes by
+        Covers to rounding; over a box, at every point of it and exactly, and value and
+        gradient are intervals. Under ``x -> D x`` with powers of two, ``h`` changes by
         exactly those powers, bit for bit, where no block asks for declared scales (see
         :func:`guards_any_block`), and otherwise if ``scales`` change along. Auto may
         cover the Hessian as it is computed, with the rounding errors of its entries.
 
     Cost:
-        Sum: one joint reverse sweep, O(nodes). Quadrature: O(nodes) while every
+        Sum: one joint reverse sweep, O(nodes); over a box about ten of these. Quadrature: O(nodes) while every
         intermediate result depends on few inputs, and one sweep more for each of those
         that do not. Auto: about ``budget`` gradients at most, a try that was given up
         included, as predicted from the sizes of the tape's parts (the result's
@@ -167,7 +169,8 @@ def cover_hybrid(
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 
     Guarantee:
-        Covers to rounding; never above the sum merge.
+        Covers to rounding, over a box at every point and exactly; never above the sum
+        merge.
 
     Cost:
         ``ngroups`` reverse sweeps, four sweeps beside them, and the colouring of atoms.
@@ -230,8 +233,7 @@ def _result(
 ) -> HessianCover:
     grad = shaped(t, finite(t, o, adj[: t.ninputs], "the gradient"))
     h = shaped(t, finite(t, o, h, "the cover"))
-    block = t.block_of(o)
-    value = block.values[o - block.start]
+    value = t.values_at(np.array([o]))[0]
     kinks = kinks_below(t, o)
     return HessianCover(value, grad, h, merge, state.source.built, kinks, cost)
 
@@ -248,7 +250,7 @@ def _quadrature(t: Tape, o: int, program: Program, state: CoverState) -> Hessian
 
 def _check_gradient(t: Tape, o: int, program: Program, grad: Array) -> None:
     """Compare the reverse gradient with a forward tangent in one direction."""
-    size = np.abs(grad)
+    size = magnitude(grad)
     if not (np.isfinite(size).all() and size.any()):
         return
     with np.errstate(all="ignore"):
@@ -259,7 +261,7 @@ def _check_gradient(t: Tape, o: int, program: Program, grad: Array) -> None:
     reference = tangents(program, t, np.abs(direction), absolute=True)[o]
     reverse = np.sum(grad * direction)
     tolerance = 64 * np.finfo(t.dtype).eps * np.sqrt(t.nnodes)
-    if np.isfinite(reference) and abs(forward - reverse) > tolerance * reference:
+    if np.isfinite(reference) and separation(forward, reverse) > tolerance * reference:
         msg = (
             f"two computations of the gradient differ: {forward!r} forward and {reverse!r} "
             "in reverse. If a node was recorded explicitly, check its partials; otherwise "
@@ -378,7 +380,8 @@ def local_covers(
         ShapeError: If there is more than one output, or ``scales`` has another shape.
 
     Guarantee:
-        Every entry of a node's second partials is covered, to rounding, except those
+        Every entry of a node's second partials is covered, to rounding (over a box at
+        every point and exactly), except those
         with a slot whose gradient is identically zero.
 
     Cost:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..errors import DomainError
 from ..sweeps import adjoints, check_outputs, kinks_below, output_groups, tangents
 from ._arguments import RecordingOptions, declared, group_count, resolve
+from ._bound import bound
 from ._first_order import finite
 from ._jacobian_result import JacobianCover
 from ._structure import shaped
@@ -56,7 +57,7 @@ def cover_jacobian(
         NondifferentiableError: If one depends on a node at a kink, jump or tie.
 
     Guarantee:
-        Covers to rounding. Under powers of two for the units of inputs (with
+        Covers to rounding; over a box at every point, exactly. Under powers of two for the units of inputs (with
         ``scales``) and of outputs, ``a`` and ``b`` change by exactly those powers. A
         row or column without any path is exactly zero.
 
@@ -86,7 +87,8 @@ def cover_jacobian(
         ones = np.ones_like(w)
         _refuse_underflow(a, tangents(program, t, ones, absolute=True)[flat])
     with np.errstate(all="ignore"):
-        seeds = np.where(a > 0, 1 / a, 0).astype(t.magtype)
+        inverse = np.asarray(1 / bound(t, np.where(a > 0, a, 1)))
+        seeds = np.where(a > 0, inverse, 0).astype(t.magtype)
     ngroups = min(ngroups, flat.size)
     group = np.zeros(flat.size, dtype=np.int64)
     if ngroups > 1:

@@ -31,8 +31,9 @@ from ._arguments import (
     output_weights,
     resolve,
 )
+from ._bound import bound
 from ._first_order import finite
-from ._results import kinks_note, shown
+from ._results import kinks_note, number, shown
 from ._structure import shaped, vector
 
 __all__ = ["NLSCover", "cover_nls", "gramcover"]
@@ -75,7 +76,7 @@ class NLSCover:
 
     def __repr__(self) -> str:
         return (
-            f"NLSCover(value={self.value:.6g}, h={shown(self.h)}, "
+            f"NLSCover(value={number(self.value)}, h={shown(self.h)}, "
             f"h_gn={shown(self.h_gn)}, h_curv={shown(self.h_curv)}, "
             f"gradient={shown(self.gradient)}{kinks_note(self.kinks)})"
         )
@@ -106,7 +107,7 @@ def gramcover(
         NondifferentiableError: If one depends on a node at a kink, jump or tie.
 
     Guarantee:
-        Covers to rounding.
+        Covers to rounding; over a box at every point, exactly.
 
     Cost:
         One reverse sweep.
@@ -120,7 +121,7 @@ def gramcover(
         array([1., 3.])
     """
     t, ids = resolve(tape, outs, recording)
-    root = np.sqrt(_weights(t, np.asarray(ids), weights))
+    root = _root(t, _weights(t, np.asarray(ids), weights))
     program = check_outputs(t, ids)
     return shaped(
         t, finite(t, ids, _gram(program, t, np.ravel(ids), root), "the cover")
@@ -174,7 +175,8 @@ def cover_nls(
         CoverError: If a check fails, which is a bug.
 
     Guarantee:
-        Each of the three covers its matrix, to rounding. With ``ngroups=None``, ``h_gn``
+        Each of the three covers its matrix, to rounding; over a box at every point,
+        exactly. With ``ngroups=None``, ``h_gn``
         is the least cover that any vector of the diagonal of ``J' W J`` can be: its root.
 
     Cost:
@@ -207,10 +209,10 @@ def cover_nls(
     with np.errstate(all="ignore"):
         seeds = weight * r
     adj, h_curv = _curvature(program, t, out, seeds, state, groups)
-    h_gn = _gauss_newton(program, t, out, np.sqrt(weight), groups)
+    h_gn = _gauss_newton(program, t, out, _root(t, weight), groups)
     with np.errstate(all="ignore"):
-        h = np.hypot(h_gn, h_curv)
-        value = np.sum(weight * r * r) / 2
+        h = np.asarray(np.hypot(bound(t, h_gn), h_curv))
+        value = np.sum(weight * np.square(r)) / 2
     finite(t, ids, h, "the cover")
     gradient = finite(t, ids, adj[: t.ninputs], "the gradient")
     g, whole, gn, curv = (shaped(t, x) for x in (gradient, h, h_gn, h_curv))
@@ -221,6 +223,10 @@ def _weights(tape: Tape, ids: Array, weights: Any) -> Array:
     """One weight an output, flat."""
     given = 1.0 if weights is None else weights
     return output_weights(tape, ids, given, "weights").ravel()
+
+
+def _root(tape: Tape, weight: Array) -> Array:
+    return np.asarray(np.sqrt(bound(tape, weight)))
 
 
 def _gram(program: Program, tape: Tape, out: Array, root: Array) -> Array:
@@ -241,7 +247,8 @@ def _gauss_newton(
     for g in range(groups):
         mine = group == g
         if mine.any():
-            h = np.hypot(h, _gram(program, tape, out[mine], root[mine]))
+            part = _gram(program, tape, out[mine], root[mine])
+            h = np.asarray(np.hypot(bound(tape, h), part))
     return h
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import Interval
 from ..tape import Kink
 from ._structure import vector
 
-__all__ = ["HessianCover", "kinks_note", "shown"]
+__all__ = ["HessianCover", "kinks_note", "number", "shown"]
 
 SHOWN = 8  # places of a structure that a text shows
 
@@ -61,10 +62,17 @@ class HessianCover:
         note = "" if self.cost is None else f", about {self.cost:.3g} gradients"
         note += ", declared scales were read" if self.asked else ""
         return (
-            f"HessianCover(value={self.value:.6g}, h={shown(self.h)}, "
+            f"HessianCover(value={number(self.value)}, h={shown(self.h)}, "
             f"gradient={shown(self.gradient)}, merge={self.merge!r}{note}"
             f"{kinks_note(self.kinks)})"
         )
+
+
+def number(value: Any) -> str:
+    """Short text of a value, or of its enclosure."""
+    if isinstance(value, Interval):
+        return f"[{value.lo:.6g}, {value.hi:.6g}]"
+    return f"{value:.6g}"
 
 
 def shown(part: Any) -> str:

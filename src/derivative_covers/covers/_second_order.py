@@ -7,10 +7,12 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import magnitude
 from ..sweeps import (
     Explicit,
     adjoints,
     check_outputs,
+    hessian_matrix,
     refuse_inexact,
     second_order,
     tangents,
@@ -47,7 +49,7 @@ def hvp(tape: Any, out: Any, v: Any, **recording: Unpack[RecordingOptions]) -> A
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 
     Guarantee:
-        Exact up to rounding.
+        Exact up to rounding; over a box an :class:`Interval` that contains it.
 
     Cost:
         O(nodes) time, three numbers a node of memory.
@@ -98,7 +100,8 @@ def hessian(
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 
     Guarantee:
-        Exact up to rounding.
+        Exact up to rounding; over a box an :class:`Interval` that contains the Hessian
+        at every point. (Sparse ones are refused there.)
 
     Cost:
         O(nodes) time for each input; the sum cover costs one sweep in all. Sparse: as
@@ -121,13 +124,7 @@ def hessian(
         entries = sparse_hessian(t, o, program)
         return as_csr(t, entries, finite(t, o, entries.value, "the Hessian"))
     vbar = adjoints(program, t, 1.0, o)
-    n = t.ninputs
-    found = np.empty((n, n), dtype=t.dtype)
-    for a in range(n):
-        dot = tangents(program, t, _unit(t, a))
-        found[a] = second_order(program, t, vbar, dot, o)[:n]
-    with np.errstate(all="ignore"):
-        found = found / 2 + found.T / 2
+    found = hessian_matrix(program, t, vbar, o)
     return blocks(t, finite(t, o, found, "the Hessian"))
 
 
@@ -150,7 +147,8 @@ def hessian_bound(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) ->
         NondifferentiableError: If it depends on a node at a kink, jump or tie.
 
     Guarantee:
-        At least ``|Hessian|`` entrywise, to rounding; equal where nothing cancels.
+        At least ``|Hessian|`` entrywise, to rounding, over a box at every point and
+        exactly; equal at a point where nothing cancels.
 
     Cost:
         O(nodes) time an input.
@@ -167,10 +165,10 @@ def hessian_bound(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) ->
     t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "hessian_bound")
     program = check_outputs(t, o)
-    vbar = np.abs(adjoints(program, t, 1.0, o))
+    vbar = magnitude(adjoints(program, t, 1.0, o))
     n = t.ninputs
     found = np.empty((n, n), dtype=t.magtype)
-    explicit = [s for s in program.below(o) if isinstance(s, Explicit) and s.curved]
+    explicit = [s for s in program.below(o) if isinstance(s, Explicit) and s.deferred]
     utilde = {int(p): np.empty(n, dtype=t.magtype) for s in explicit for p in s.parents}
     for a in range(n):
         sigma = tangents(program, t, _unit(t, a), absolute=True)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import Interval
 from ..errors import ShapeError
 from ..tape import Tape
 
@@ -39,7 +40,7 @@ def flat(tree: Any) -> NDArray[Any]:
     """The numbers of a result in the order of the inputs, as one vector."""
     entries = _entries(tree)
     if entries is None:
-        return np.asarray(tree).ravel()
+        return tree.ravel() if isinstance(tree, Interval) else np.asarray(tree).ravel()
     return np.concatenate([flat(e) for e in entries]) if entries else np.empty(0)
 
 

@@ -88,6 +88,7 @@ def declare_submap(
 
     Guarantee:
         ``y`` and ``J`` exact up to rounding, ``S`` a cover to rounding, at ``x0`` alone.
+        Over a box, ``y`` and ``J`` are intervals and all three hold at every point.
         Under a change of units the declaration transforms as :func:`submapnode` wants
         it, up to the exceptions of :func:`cover_hessian`.
 
@@ -159,7 +160,8 @@ def submap(
         ShapeError: If ``xs`` or the result is empty, or ``scales`` has another shape.
 
     Guarantee:
-        Covers through the call hold to rounding, at the point of recording.
+        Covers through the call hold to rounding at the point of recording, or exactly at
+        every point of the box.
 
     Cost:
         That of :func:`declare_submap`; the recording keeps O(q p) numbers.

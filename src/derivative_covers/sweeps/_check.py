@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import DomainError
 from ..tape import Kink, Tape, describe, kink_marks, noted, reason
+from ._arithmetic import over_boxes
 from ._lower import Program, lower
 from .kernels._jit import charge
 
@@ -28,6 +29,7 @@ def reached(program: Program, n: int, outs: Any, mode: int) -> NDArray[np.uint8]
     return mark
 
 
+@over_boxes
 def check_outputs(tape: Tape, outs: Any) -> Program:
     """Raise if an output depends on a node that has no derivative; gives the program.
 
@@ -83,6 +85,7 @@ def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
     return DomainError(msg, elemental=name, node=k, values=operands)
 
 
+@over_boxes
 def not_finite(tape: Tape, outs: Any, what: str) -> DomainError:
     """The exception for a sweep whose result is not finite: names the first culprit."""
     program = lower(tape)

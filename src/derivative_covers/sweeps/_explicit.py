@@ -33,6 +33,11 @@ class Explicit(Step):
         """Whether there is a second-order term."""
         return not isinstance(self.curvature, NoCurvature)
 
+    @property
+    def deferred(self) -> bool:
+        """Whether absolute second-order sweeps leave its term to the form."""
+        return self.curved
+
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
         w = v[self.start]

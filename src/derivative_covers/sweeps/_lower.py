@@ -16,6 +16,7 @@ from .. import tape as tp
 from ..errors import InputTypeError, TapeError
 from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
 from ..tape import Tape
+from ._arithmetic import over_boxes
 from ._doubled import doubled
 from ._entrywise import Line, Pair
 from ._explicit import Explicit
@@ -23,7 +24,7 @@ from ._step import Leaves, Step
 from ._wide import Centred, Dot, Linear
 from .kernels._jit import charge
 
-__all__ = ["Program", "check_tape", "lower"]
+__all__ = ["Program", "check_tape", "is_small", "lower", "slots", "walk", "where"]
 
 SMALL = 256  # entrywise blocks below this many nodes are gathered
 SHORT = 1 << 16  # nodes of a tape whose values are put together without a thought
@@ -77,11 +78,13 @@ def lower(tape: Tape) -> Program:
     if found is None:
         charge(tape.nnodes)
         with np.errstate(all="ignore"):
-            found = tape.cache["program"] = _lower(tape)
+            found = tape.cache["program"] = lowered(tape)
     return found
 
 
-def _lower(tape: Tape) -> Program:
+@over_boxes
+def lowered(tape: Tape) -> Program:
+    """The program of a tape, built anew."""
     steps: list[Step] = []
     marks: list[tuple[int, NDArray[np.bool_]]] = []
     small: list[tp.Block] = []
@@ -91,7 +94,7 @@ def _lower(tape: Tape) -> Program:
         bad = tp.marks(tape, block)
         if bad is not None:
             marks.append((block.start, bad))
-        if _is_small(block):
+        if is_small(block):
             small.append(block)
             continue
         if small:
@@ -105,7 +108,8 @@ def _lower(tape: Tape) -> Program:
     return Program(steps, tp.spread(tape, marks) if marks else marks)
 
 
-def _is_small(block: tp.Block) -> bool:
+def is_small(block: tp.Block) -> bool:
+    """Whether a block is gathered with its neighbours."""
     if isinstance(block, tp.Node):
         forms = NoCurvature, UnaryCurvature, BinaryCurvature
         return 0 < block.parents.size <= 2 and isinstance(block.curvature, forms)
@@ -121,11 +125,11 @@ def _step(tape: Tape, block: tp.Block) -> Step:
         if isinstance(block, tp.Linear):
             ids = _NO_IDS if block.x.ids is None else block.x.ids
             return Linear(
-                shape, _walk(ids, block.x), (block.coef, 0, *block.coef_strides)
+                shape, walk(ids, block.x), (block.coef, 0, *block.coef_strides)
             )
         xid, xv, xo = _values(tape, block.x)
         yid, yv, yo = _values(tape, block.y)
-        x, y = _walk(xid, block.x), _walk(yid, block.y)
+        x, y = walk(xid, block.x), walk(yid, block.y)
         step = Centred if block.centred else Dot
         return step(shape, x, y, (xv, xo, yv, yo), block.merge)
     if isinstance(block, tp.Node):
@@ -133,7 +137,8 @@ def _step(tape: Tape, block: tp.Block) -> Step:
     return _pair(tape, block)
 
 
-def _walk(ids: Any, x: tp.Operand) -> Any:
+def walk(ids: Any, x: tp.Operand) -> Any:
+    """An operand of wide nodes as kernels take it."""
     return (ids, x.start, *x.strides)
 
 
@@ -144,7 +149,7 @@ def _values(tape: Tape, x: tp.Operand) -> tuple[Array, Array, int]:
     return _NO_IDS, block.values, block.start
 
 
-def _slots(block: tp.Block) -> tuple[Any, Any]:
+def slots(block: tp.Block) -> tuple[Any, Any]:
     """First and second operand of an entrywise block (the second may be None)."""
     if isinstance(block, tp.Binary):
         return block.x, block.y
@@ -158,7 +163,8 @@ def _slots(block: tp.Block) -> tuple[Any, Any]:
     return tp.Operand(0, (1,), block.a), (tp.Operand(0, (1,), block.b) if two else None)
 
 
-def _where(x: tp.Operand | None, n: int) -> tuple[Array, int, int]:
+def where(x: tp.Operand | None, n: int) -> tuple[Array, int, int]:
+    """An entrywise operand as ids, or as first node and stride where these are empty."""
     if x is None:
         return _NO_IDS, 0, 0
     if x.ids is None:
@@ -182,7 +188,7 @@ def _active(part: Any) -> bool:
 
 def _pair(tape: Tape, block: tp.Block) -> Pair:
     n = block.size
-    x, y = _slots(block)
+    x, y = slots(block)
     square = isinstance(block, tp.Unary) and block.op.name == "square"
     if square:
         # As the product x*x, whose partials are the operand itself: nothing to store.
@@ -196,7 +202,7 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
     columns = [_column(c, n, tape.dtype) for c in (d1, d2, c11, c12, c22)]
     if square:
         columns[1] = columns[0]
-    topo = (block.start, n, y is not None, *_where(x, n), *_where(y, n))
+    topo = (block.start, n, y is not None, *where(x, n), *where(y, n))
     first = (*columns[0], *columns[1])
     twice = (*columns[2], *columns[3], *columns[4])
     refs: tuple[Any, ...] = (*_one(tape), *_one(tape))
@@ -240,7 +246,7 @@ def _gathered(tape: Tape, blocks: list[tp.Block]) -> Pair:
     for block in blocks:
         first, end = end, end + block.size
         here = slice(first, end)
-        x, y = _slots(block)
+        x, y = slots(block)
         a[here] = ids = x.flat((end - first,))
         if y is not None:
             two = True
@@ -269,8 +275,10 @@ def _gathered(tape: Tape, blocks: list[tp.Block]) -> Pair:
 def _values_at(tape: Tape, ids: Array, rows: list[slice]) -> Array:
     """Values of nodes, block by block where they are few nodes of a long tape."""
     if tape.nnodes <= max(SHORT, 4 * ids.size):
-        return tape.vals[ids]
-    return np.concatenate([tape.values_at(ids[here]) for here in rows])
+        found: Array = tape.vals[ids]
+    else:
+        found = np.concatenate([tape.values_at(ids[here]) for here in rows])
+    return found
 
 
 def _explicit(block: tp.Node) -> tuple[Any, ...]:

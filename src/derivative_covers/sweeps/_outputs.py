@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tape import Tape
+from ._arithmetic import over_boxes
 from ._atoms import Atoms, references
 from ._lower import Program
 from ._rows import atom_groups, quadrature_of
@@ -29,6 +30,7 @@ def output_groups(program: Program, tape: Tape, outs: Array, ngroups: int) -> Ar
     return found
 
 
+@over_boxes
 def output_quadrature(
     program: Program, tape: Tape, outs: Array, weights: Array, total: Array
 ) -> Array:

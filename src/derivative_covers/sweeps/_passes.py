@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..errors import CoverError, UnsupportedOperationError
 from ..local import ScaleSource, split_limit
 from ..tape import Tape, TapeSite
+from ._arithmetic import over_boxes
 from ._check import not_finite
 from ._explicit import Explicit
 from ._lower import Program
@@ -23,10 +24,12 @@ __all__ = [
     "any_asks",
     "cover_pass",
     "cover_state",
+    "hessian_matrix",
     "liveness",
     "liveness_from",
     "refuse_inexact",
     "second_order",
+    "settle",
     "slot_weights",
     "tangents",
 ]
@@ -34,6 +37,7 @@ __all__ = [
 Array = NDArray[Any]
 
 
+@over_boxes
 def adjoints(
     program: Program,
     tape: Tape,
@@ -80,6 +84,7 @@ def _seeded(
     return v
 
 
+@over_boxes
 def tangents(
     program: Program, tape: Tape, w: Array, *, absolute: bool = False
 ) -> Array:
@@ -93,6 +98,7 @@ def tangents(
     return s
 
 
+@over_boxes
 def second_order(
     program: Program,
     tape: Tape,
@@ -115,6 +121,22 @@ def second_order(
         for step in reversed(program.below(int(np.max(out)))):
             step.second(b, vbar, dot, absolute)
     return b
+
+
+@over_boxes
+def hessian_matrix(program: Program, tape: Tape, vbar: Array, out: int) -> Any:
+    """The Hessian of an output whose adjoints are given, a product an input."""
+    n = tape.ninputs
+    found = np.empty((n, n), dtype=tape.dtype)
+    for a in range(n):
+        e = np.zeros(n, dtype=tape.dtype)
+        e[a] = 1
+        found[a] = second_order(program, tape, vbar, tangents(program, tape, e), out)[
+            :n
+        ]
+    with np.errstate(all="ignore"):
+        symmetric: Array = found / 2 + found.T / 2
+    return symmetric
 
 
 def refuse_inexact(program: Program, out: int) -> None:
@@ -194,6 +216,7 @@ def cover_state(
     return CoverState(source, ratio, check, live, limit, sigma)
 
 
+@over_boxes
 def cover_pass(
     program: Program,
     tape: Tape,
@@ -217,11 +240,12 @@ def cover_pass(
         for step in reversed(program.below(int(np.max(out)))):
             status, left = step.cover(adj, g, state, step.stop - step.start)
             while status:
-                _settle(tape, state, status, step.start + left - 1, out)
+                settle(tape, state, status, step.start + left - 1, out)
                 status, left = step.cover(adj, g, state, left)
     return adj, g
 
 
+@over_boxes
 def slot_weights(
     program: Program, tape: Tape, adj: Array, state: CoverState
 ) -> list[Any]:
@@ -232,13 +256,14 @@ def slot_weights(
         for step in program.steps:
             rho, status, left = step.weights(adj, state)
             while status:
-                _settle(tape, state, status, step.start + left - 1, None)
+                settle(tape, state, status, step.start + left - 1, None)
                 rho, status, left = step.weights(adj, state)
             found.append(rho)
     return found
 
 
-def _settle(tape: Tape, state: CoverState, status: int, k: int, out: Any) -> None:
+def settle(tape: Tape, state: CoverState, status: int, k: int, out: Any) -> None:
+    """Build the declared scales that node ``k`` asks for, or raise for its failure."""
     if status == NEEDS_SCALE:
         state.ask()
         return

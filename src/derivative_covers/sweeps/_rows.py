@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tape import Tape
+from ._arithmetic import over_boxes
 from ._atoms import (
     Allowance,
     Atoms,
@@ -179,6 +180,7 @@ def _scaled(r: Array, coef: Array) -> tuple[Array, Any]:
     return k / size, size
 
 
+@over_boxes
 def quadrature_rows(
     program: Program,
     tape: Tape,
@@ -285,6 +287,7 @@ def _by_inputs(
             h2[c] += np.sum(u * u)
 
 
+@over_boxes
 def hybrid_channels(
     program: Program, tape: Tape, rho: list[Any], out: int, ngroups: int
 ) -> Array:

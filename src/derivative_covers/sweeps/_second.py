@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tape import Tape
+from ._arithmetic import over_boxes
 from ._atoms import Allowance, Atoms, needed
 from ._entrywise import Pair
 from ._explicit import Explicit
@@ -22,7 +23,7 @@ from ._rows import Rows
 from ._wide import Dot
 from .kernels import rows as kernels
 
-__all__ = ["Entries", "hessian_entries", "tightened"]
+__all__ = ["Entries", "hessian_entries", "tightened", "tightened_to_rounding"]
 
 Array = NDArray[Any]
 CHUNK = 1 << 22  # products that are added up at a time
@@ -39,6 +40,7 @@ class Entries(NamedTuple):
     value: Array
 
 
+@over_boxes
 def hessian_entries(
     program: Program,
     tape: Tape,
@@ -172,8 +174,14 @@ def _explicit(step: Explicit, av: Any) -> tuple[Array, ...]:
     return step.parents[i], step.parents[j], w
 
 
-def tightened(h: Array, entries: Entries) -> Array:
+@over_boxes
+def tightened(tape: Tape, h: Array, entries: Entries) -> Array:
     """A cover of the entries that is nowhere above the cover ``h``."""
+    return tightened_to_rounding(h, entries)
+
+
+def tightened_to_rounding(h: Array, entries: Entries) -> Array:
+    """The same, to rounding, whatever the entries are."""
     ptr = np.searchsorted(entries.i, np.arange(h.size + 1))
     found, size = h.copy(), np.abs(entries.value)
     empty = np.ones(h.size, dtype=bool)

@@ -11,7 +11,7 @@ import numpy as np
 from ._step import CHUNK, Array, CoverState, Expanded, Shape, Step, Walk
 from .kernels import pair, wide
 
-__all__ = ["Centred", "Dot", "Linear"]
+__all__ = ["Centred", "Dot", "Linear", "chunks", "ids_of", "positions"]
 
 
 class Linear(Step):
@@ -72,10 +72,10 @@ class Linear(Step):
         """One slot a summand."""
         shape, x, coef = self.args
         nk = shape[4]
-        for lo, hi in _chunks(shape, nk):
-            d = coef[0][_positions(coef, shape, lo, hi)]
+        for lo, hi in chunks(shape, nk):
+            d = coef[0][positions(coef, shape, lo, hi)]
             ptr = np.arange(hi - lo + 1) * nk
-            yield self.start + lo, ptr, _ids(x, shape, lo, hi), d
+            yield self.start + lo, ptr, ids_of(x, shape, lo, hi), d
 
 
 class Dot(Step):
@@ -163,7 +163,7 @@ class Dot(Step):
         """Both parents of every pair."""
         shape, x, y, _ = self.args
         n = self.stop - self.start
-        return _ids(x, shape, 0, n), _ids(y, shape, 0, n)
+        return ids_of(x, shape, 0, n), ids_of(y, shape, 0, n)
 
     def rho_of(self, k: int, rho: Any) -> Array | None:
         """Slot weights, those of the first operand first."""
@@ -176,10 +176,10 @@ class Dot(Step):
         """Two slots a pair."""
         shape, x, y, (xv, xo, yv, yo) = self.args
         nk = shape[4]
-        for lo, hi in _chunks(shape, 2 * nk):
-            ids = np.stack([_ids(x, shape, lo, hi), _ids(y, shape, lo, hi)], axis=1)
-            a = xv[_positions(x, shape, lo, hi) - xo]
-            b = yv[_positions(y, shape, lo, hi) - yo]
+        for lo, hi in chunks(shape, 2 * nk):
+            ids = np.stack([ids_of(x, shape, lo, hi), ids_of(y, shape, lo, hi)], axis=1)
+            a = xv[positions(x, shape, lo, hi) - xo]
+            b = yv[positions(y, shape, lo, hi) - yo]
             ptr = np.arange(hi - lo + 1) * (2 * nk)
             d = np.stack([b, a], axis=1)
             yield self.start + lo, ptr, ids.reshape(-1), d.reshape(-1)
@@ -219,7 +219,7 @@ class Centred(Dot):
         yield self.start, ptr, none, self.args[3][0][:0]
 
 
-def _chunks(shape: Shape, slots: int) -> Iterator[tuple[int, int]]:
+def chunks(shape: Shape, slots: int) -> Iterator[tuple[int, int]]:
     """Ranges of nodes with at most about ``CHUNK`` slots."""
     n = math.prod(shape[1:4])
     size = max(1, CHUNK // max(slots, 1))
@@ -227,7 +227,7 @@ def _chunks(shape: Shape, slots: int) -> Iterator[tuple[int, int]]:
         yield lo, min(lo + size, n)
 
 
-def _positions(walk: Walk, shape: Shape, lo: int, hi: int) -> Array:
+def positions(walk: Walk, shape: Shape, lo: int, hi: int) -> Array:
     """Positions of all summands of the nodes ``lo .. hi``, flat."""
     _, _, n1, n2, nk = shape
     _, start, s0, s1, s2, sk = walk
@@ -237,7 +237,7 @@ def _positions(walk: Walk, shape: Shape, lo: int, hi: int) -> Array:
     return found.reshape(-1)
 
 
-def _ids(walk: Walk, shape: Shape, lo: int, hi: int) -> Array:
+def ids_of(walk: Walk, shape: Shape, lo: int, hi: int) -> Array:
     """Node ids of all summands of the nodes ``lo .. hi``, flat."""
-    found = _positions(walk, shape, lo, hi)
+    found = positions(walk, shape, lo, hi)
     return walk[0][found] if walk[0].size else found
