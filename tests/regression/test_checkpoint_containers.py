@@ -111,6 +111,97 @@ def test_the_input_of_anothers_record_stays_until_its_pullback(schedule: Any) ->
     np.testing.assert_allclose(found.cotangent, 8 * X**7, rtol=1e-13)
 
 
+class _Flagged(Transition):
+    """Squares into a buffer, raises a flag, and records with that buffer as scratch."""
+
+    def __init__(self) -> None:
+        self.buffers = np.empty(2), np.empty(2)
+
+    def forward(self, x: Any, params: Any, k: int) -> Any:
+        np.log(-x)
+        return np.multiply(x, x, out=self.buffers[k % 2])
+
+    def record(self, x: Any, params: Any, k: int) -> Any:
+        partial = np.multiply(2.0, x, out=self.buffers[k % 2]).copy()
+        return x * x, lambda ybar, params_bar: (partial * ybar, params_bar)
+
+
+@by_schedule
+def test_a_flagged_step_keeps_its_output_while_it_is_recorded(schedule: Any) -> None:
+    step = _Flagged()
+    links = Chain([step, step, step, lambda x, k: np.sum(x)])
+    found = reverse_sweep(links, X, schedule=schedule)
+    np.testing.assert_allclose(found.cotangent, 8 * X**7, rtol=1e-13)
+
+
+@by_schedule
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_number_in_one_buffer_of_step_and_rule(schedule: Any, nested: bool) -> None:
+    """Nothing protects a 0-d array, since steps get it as a scalar: it is copied."""
+    buffer = np.empty(())
+
+    def square(x: Any, k: int) -> Any:
+        buffer[()] = (x["t"] if nested else x) ** 2
+        return {"t": buffer} if nested else buffer
+
+    def rule(x: Any, ybar: Any, k: int) -> Any:
+        buffer[()] = 2 * x["t"] * ybar["t"] if nested else 2 * x * ybar
+        return {"t": buffer} if nested else buffer
+
+    last = Transition.from_vjp(
+        lambda x, k: x["t"] if nested else x,
+        lambda x, ybar, k: {"t": ybar} if nested else ybar,
+    )
+    links = Chain([*[Transition.from_vjp(square, rule)] * 3, last])
+    x0 = {"t": 1.1} if nested else 1.1
+    for verify in (None, "fingerprint"):
+        found = reverse_sweep(links, x0, schedule=schedule, verify=verify)
+        cotangent = found.cotangent["t"] if nested else found.cotangent
+        assert found.value == pytest.approx(1.1**8, rel=1e-14)
+        assert cotangent == pytest.approx(8 * 1.1**7, rel=1e-14)
+
+
+class _Accumulating(Transition):
+    """Multiplies by the parameters; adds up their cotangent in a buffer of its own."""
+
+    def __init__(self) -> None:
+        self.buffer = np.empty(2)
+
+    def forward(self, x: Any, params: Any, k: int) -> Any:
+        self.buffer[:] = x  # scratch
+        return params * self.buffer
+
+    def record(self, x: Any, params: Any, k: int) -> Any:
+        def pullback(ybar: Any, params_bar: Any) -> Any:
+            self.buffer[:] = 0.0
+            self.buffer += ybar * x
+            self.buffer += params_bar
+            return ybar * params, self.buffer
+
+        return self.forward(x, params, k), pullback
+
+
+class _AddingInPlace(_Accumulating):
+    def record(self, x: Any, params: Any, k: int) -> Any:
+        def pullback(ybar: Any, params_bar: Any) -> Any:
+            params_bar += ybar * x
+            return ybar * params, params_bar
+
+        return x * params, pullback
+
+
+@by_schedule
+@pytest.mark.parametrize("kind", [_Accumulating, _AddingInPlace])
+def test_the_parameters_cotangent_stays_between_pullbacks(
+    schedule: Any, kind: Any
+) -> None:
+    step, theta = kind(), np.array([0.9, 1.3])
+    links = Chain([step, step, step, lambda x, params, k: np.sum(x)])
+    found = reverse_sweep(links, X, schedule=schedule, params=theta)
+    np.testing.assert_allclose(found.cotangent, theta**3, rtol=1e-14)
+    np.testing.assert_allclose(found.params_cotangent, 3 * theta**2 * X, rtol=1e-14)
+
+
 def test_a_rule_with_one_buffer_is_told_what_to_do() -> None:
     buffer = np.empty(2)
 

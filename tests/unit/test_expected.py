@@ -9,7 +9,7 @@ import pytest
 
 from derivative_covers.checkpoint.execution._ledger import Replays
 from derivative_covers.checkpoint.states._expected import expected
-from derivative_covers.checkpoint.states._space import space
+from derivative_covers.checkpoint.states._space import matched, space
 from derivative_covers.checkpoint.states._states import canonical, numbers
 
 Pair = namedtuple("Pair", "u t")
@@ -37,8 +37,25 @@ def test_a_state_as_it_should_be(x):
     found = expected(x, space(state).form)
     assert space(found) == space(state)
     assert repr(found) == repr(state)
-    if type(x) is not np.ndarray:
-        assert found is not x
+    assert (found is x) == (type(x) is np.ndarray and x.ndim > 0)
+
+
+def test_a_number_in_an_array_is_copied():
+    one, nest = np.array(0.5), {"t": np.array(0.5)}
+    target = space(one)
+    for found in (
+        canonical(one, "x"),
+        expected(one, target.form),
+        matched(one, target, "x"),
+    ):
+        assert found == one
+        assert not np.shares_memory(found, one)
+    assert not np.shares_memory(canonical(nest, "x")["t"], nest["t"])
+    closer = canonical((nest["t"], one, 1), "x", convert=True)
+    assert not any(
+        np.shares_memory(a, b)
+        for a, b in zip(closer[:2], (nest["t"], one), strict=True)
+    )
 
 
 @pytest.mark.parametrize(

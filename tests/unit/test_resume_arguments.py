@@ -268,6 +268,18 @@ def test_a_capacity_that_was_too_small_can_be_raised(tmp_path):
     assert not cp.unfinished(small.folder)
 
 
+def test_a_try_that_failed_leaves_a_storage_as_it_was(half):
+    storage = cp.DiskStorage(half, capacity=2000)
+    resume = partial(cp.resume, half, waves(9), params=THETA, storage=storage)
+    (half / "foreign").touch()
+    with pytest.raises(errors.StorageError, match="not of this sweep"):
+        resume()
+    assert (len(storage), storage.nbytes) == (0, 0)
+    (half / "foreign").unlink()
+    assert resume().value
+    assert (len(storage), storage.nbytes) == (0, 0)
+
+
 def test_a_storage_to_resume_with_is_one_of_that_folder(half, tmp_path):
     resume = partial(cp.resume, half, waves(9), params=THETA)
     with pytest.raises(errors.OptionError, match="storage is one of the folder"):

@@ -163,7 +163,7 @@ class Forward:
                         found = present(canonical(y, "the output", k))
                     y = found
                 if flagged:
-                    self._settle(transition, x, k, y)
+                    y = self._settle(transition, x, k, y)
                 x = y
                 if seen is not None:
                     seen(k + 1, canonical(x, "the output", k))
@@ -177,21 +177,26 @@ class Forward:
             raise
         return x if type(x) is _Array else canonical(x, "the output", k)
 
-    def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> None:
-        """Decides about a step with a flag: raises, or finds it innocent once for all."""
+    def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> Any:
+        """Decides about a step with a flag: raises, or finds it innocent once for all.
+
+        Gives ``y``, or a copy: it may lie in memory that a recording fills anew.
+        """
         self._flagged.clear()
         word, bit = divmod(k, _WORD)
         innocent = self._innocent.get(word, 0)
         if innocent >> bit & 1:
-            return
+            return y
         if not isinstance(transition, FromVjp):
             self.rechecked += 1
+            y = present(copy(canonical(y, "the output", k)))
             record, params = transition.record, rewrapped(self.params)
             _guarded(lambda x, k: record(x, params, k), x, k)
             self._flagged.clear()
-        if not finite(y := canonical(y, "the output", k)):
-            raise not_finite(y, "its output")
+        if not finite(state := canonical(y, "the output", k)):
+            raise not_finite(state, "its output")
         self._innocent[word] = innocent | 1 << bit
+        return y
 
 
 def _stepper(transition: Transition, params: Any) -> Any:

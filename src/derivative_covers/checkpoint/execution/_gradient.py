@@ -16,9 +16,11 @@ from ..states._space import Space
 from ..states._states import (
     copy,
     finite,
+    leaves,
     matched,
     present,
     protect,
+    rebuild,
     space,
     unprotect,
     zeros_like,
@@ -26,6 +28,7 @@ from ..states._states import (
 from ..steps._blame import not_finite
 from ..steps._chain import Chain
 from ..steps._taped import StepRecord
+from ..steps._transition import FromVjp
 from ._forward import Forward
 from ._modes import Record, Seen
 
@@ -125,6 +128,8 @@ class GradientMode:
             )
             if not finite(params_bar):
                 raise not_finite(params_bar, "the parameters' cotangent")
+            if not _gives_new(pullback):
+                params_bar = _apart(params_bar, self.params_cotangent)
             self.params_cotangent = params_bar
         # Read-only as long as the sweep holds it, since it may be memory that a reverse
         # rule keeps and fills anew at every call.
@@ -151,6 +156,21 @@ class GradientMode:
             self._space = space(self.cotangent)
             self.nbytes = self._space.nbytes + self._params_nbytes
         self.params_cotangent = nest.get("params_cotangent")
+
+
+def _gives_new(pullback: Any) -> bool:
+    """Whether a pullback is one of this package, which adds into new memory."""
+    rule = pullback.func if type(pullback) is partial else None
+    return type(rule) is MethodType and type(rule.__self__) in (FromVjp, StepRecord)
+
+
+def _apart(found: Any, held: Any) -> Any:
+    """A parameters' cotangent that no reverse rule can change between its calls.
+
+    A rule may add in place, to what the sweep holds. An array of its own it may fill anew.
+    """
+    pairs = zip(leaves(found), leaves(held), strict=True)
+    return rebuild(found, [a if a is b else a.copy() for a, b in pairs])
 
 
 def check_scalar(y: Any, k: int) -> Any:

@@ -78,9 +78,9 @@ class LocalSteps(Forward):
         finally:
             unprotect(locked)
 
-    def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> None:
+    def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> Any:
         try:
-            super()._settle(transition, x, k, y)
+            return super()._settle(transition, x, k, y)
         except DerivativeError as error:
             if self.blind and finite(y):
                 raise NeedsCarry(k) from error

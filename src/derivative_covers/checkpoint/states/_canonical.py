@@ -3,7 +3,8 @@
 A state is an array, or a dict, list, tuple or namedtuple of states. Inside of the package
 every leaf is an ``ndarray`` (0-d ones too) in C order that is no view of other memory.
 So a step sees the same bits whether its input was restored from a copy or is live, and a
-buffer that the user's code keeps cannot change a live state from behind a view.
+buffer that the user's code keeps cannot change a live state from behind a view. A 0-d
+array is always new: it reaches steps as a scalar, so that nothing write-protects it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def canonical(
 ) -> Any:
     """A state from what a step returned; an array that is one already comes back itself.
 
-    Containers are always new. Numbers become 0-d arrays, objects with ``__array__``
+    Containers and 0-d arrays are always new. Numbers become 0-d arrays, objects with ``__array__``
     (JAX arrays, PyTorch tensors) copies of what they hold; arrays in another order, and
     views, are copied. The float type stays, in native byte order.
 
@@ -57,7 +58,7 @@ def canonical(
             and x.flags.c_contiguous
             and x.size
         ):
-            return x
+            return x if x.ndim else x.copy()
     elif type(x) is np.float64 or type(x) is float or type(x) is np.float32:
         return np.array(x)
     elif isinstance(x, (tuple, list, dict)):
@@ -110,7 +111,7 @@ def _plain(x: Any) -> Any:
             and x.flags.c_contiguous
             and x.size
         ):
-            return x
+            return x if x.ndim else x.copy()
     elif kind is float or kind is np.float64:
         return np.array(x)
     elif kind is tuple and x:
@@ -174,7 +175,9 @@ class _Reader:
                 if a.dtype.kind not in "iub" or not self.convert:
                     self.refuse_type(x, a, path)
                 dtype = _FLOAT64
-        if a.dtype != dtype or a.base is not None or not a.flags.c_contiguous:
+        if not (
+            a.dtype == dtype and a.ndim and a.base is None and a.flags.c_contiguous
+        ):
             a = np.array(a, dtype=dtype, order="C", copy=True)
         return a
 

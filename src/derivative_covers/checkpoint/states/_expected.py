@@ -34,7 +34,7 @@ def expected(x: Any, form: Entry | Nest) -> Any:
                 and x.flags.c_contiguous
                 and finite(x)
             ):
-                return x
+                return x if shape else x.copy()
         elif (kind is _Double or kind is float) and not shape and dtype is _FLOAT64:
             return np.array(x) if isfinite(x) else None
         return None

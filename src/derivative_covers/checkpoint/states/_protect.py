@@ -25,7 +25,7 @@ def protect(state: Any) -> list[Any]:
     """Write-protect a state while a step runs; gives the arrays to unprotect.
 
     An array that is read-only already is none of them. Numbers need no protection:
-    steps get them as scalars.
+    steps get them as scalars, and nobody else has the array (see :mod:`._canonical`).
     """
     if type(state) is _Array:
         if state.ndim and state.flags.writeable:

@@ -116,7 +116,7 @@ def matched(x: Any, target: Space, name: str, step: int | None = None) -> Any:
             and x.base is None
             and x.flags.c_contiguous
         ):
-            return x
+            return x if shape else x.copy()
     found = canonical(x, name, step, convert=True)
     if fits(found, form):
         return found

@@ -431,6 +431,9 @@ def load(folder: str | os.PathLike[str], storage: DiskStorage | None = None) -> 
         storage._adopt(opened, record)
     except BaseException:
         opened.close()
+        if storage._open is opened:  # a next try with it begins anew
+            storage._open = None
+            storage._forget()
         raise
     return Saved(
         storage,
