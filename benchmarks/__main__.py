@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import (
     auto,
+    boxes,
     checkpointing,
     constants,
     dense,
@@ -46,6 +47,7 @@ ITEMS = {
         jacobian,
         nls,
         forward,
+        boxes,
         schedules,
         checkpointing,
         steppers,

@@ -20,6 +20,8 @@ PACKAGES = (
     "casadi",
     "jax",
     "checkpoint-schedules",
+    "crival",
+    "immrax",
 )
 
 

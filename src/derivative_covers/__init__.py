@@ -56,7 +56,7 @@ from .tape import (
 )
 
 if TYPE_CHECKING:
-    from . import checkpoint
+    from . import bounds, checkpoint
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
     from .rewrite import with_numpy
@@ -82,6 +82,7 @@ __all__ = [
     "__version__",
     "abs_forward",
     "abs_reverse",
+    "bounds",
     "check",
     "checkpoint",
     "compose_hessian_cover",
@@ -126,8 +127,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "checkpoint":
-        return import_module(".checkpoint", __name__)
+    if name in ("bounds", "checkpoint"):
+        return import_module(f".{name}", __name__)
     if name not in _LATER:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

@@ -37,6 +37,17 @@ def test_checkpoint_is_light_and_imported_on_first_use() -> None:
     assert loaded_after(statement).isdisjoint(HEAVY)
 
 
+def test_bounds_are_light_and_imported_on_first_use() -> None:
+    statement = (
+        "import sys\n"
+        "import derivative_covers as dc\n"
+        "assert 'derivative_covers.bounds' not in sys.modules\n"
+        "assert 'bounds' in dir(dc)\n"
+        "dc.bounds.hessian_bound"
+    )
+    assert loaded_after(statement).isdisjoint((*HEAVY, "flint", "ival", "rich"))
+
+
 def test_recording_needs_no_compiler() -> None:
     statement = (
         "import derivative_covers as dc\n"

@@ -9,6 +9,7 @@ import pytest
 
 MODULES = (
     "derivative_covers",
+    "derivative_covers.bounds",
     "derivative_covers.checkpoint",
     "derivative_covers.extend",
     "derivative_covers.testing",

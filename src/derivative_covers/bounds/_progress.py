@@ -1,0 +1,52 @@
+"""A progress bar of a bisection; its package is imported when one is asked for."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from ..errors import MissingPackageError
+
+__all__ = ["bar"]
+
+
+class _Bar:
+    """A bar that is full when the number of boxes is used up."""
+
+    def __init__(self, progress: Any, total: int) -> None:
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeElapsedColumn(),
+        )
+        self._task = self._bar.add_task("boxes", total=total)
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, boxes: int) -> None:
+        self._bar.update(self._task, completed=boxes)
+
+
+def bar(wanted: bool, total: int) -> AbstractContextManager[Any]:
+    """A context whose value is told the number of boxes.
+
+    Raises:
+        MissingPackageError: If a bar is wanted and ``rich`` is not installed.
+    """
+    if not wanted:
+        return nullcontext(lambda boxes: None)
+    try:
+        from rich import progress  # noqa: PLC0415 - optional
+    except ImportError:
+        msg = (
+            "progress=True draws with the package rich, which is not installed: pip "
+            "install 'derivative-covers[progress]', or follow the bisection with until=."
+        )
+        raise MissingPackageError(msg) from None
+    return _Bar(progress, total)
