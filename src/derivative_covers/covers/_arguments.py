@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import as_element
+from ..elements import all_finite, as_element
 from ..errors import InputTypeError, OptionError, ShapeError
 from ..sweeps import check_outputs, check_tape, kinks_below
 from ..tape import Tape, check_extras, check_range, record
@@ -119,8 +119,9 @@ def tape_function(
     if tape.box is not None:
         if tape.branch:
             msg = (
-                "kinks='branch' takes the branch of a value, and over a box there are "
-                "many; leave it out, and split the box at kinks."
+                "kinks='branch' takes the branch of a value of floats; over a box there are "
+                "many, and numbers of other types refuse kinks. Leave it out, and split "
+                "the box at kinks, or move the point."
             )
             raise OptionError(msg)
         check_range(tape, out)
@@ -215,7 +216,7 @@ def inputs_like(tape: Tape, w: Any, name: str, dtype: Any = None) -> NDArray[Any
     if a.shape != tape.shape:
         msg = f"{name} has shape {a.shape}; the inputs have shape {tape.shape}."
         raise ShapeError(msg)
-    if not np.isfinite(a).all():
+    if not all_finite(a):
         msg = f"{name} holds a NaN or an infinity; finite numbers are needed."
         raise OptionError(msg)
     return a.ravel()

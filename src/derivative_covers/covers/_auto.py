@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import magnitude
+from ..elements import upper_magnitudes
 from ..sweeps import (
     Allowance,
     CoverState,
@@ -104,6 +104,6 @@ def _work(step: Step) -> int:
 
 
 def _by_products(t: Tape, o: int, program: Program, adj: Array) -> Entries:
-    size = magnitude(hessian_matrix(program, t, adj, o))
+    size = upper_magnitudes(hessian_matrix(program, t, adj, o))
     i, j = np.nonzero(size)
     return Entries(i, j, size[i, j])

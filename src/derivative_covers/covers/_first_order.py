@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import all_finite
 from ..errors import OptionError
 from ..sweeps import (
     adjoints,
@@ -24,6 +25,7 @@ from ._arguments import (
     resolve,
     scalar_output,
 )
+from ._bound import magnitudes_kind
 from ._structure import shaped
 
 __all__ = ["abs_forward", "abs_reverse", "gradient", "jacobian", "sensitivity_scales"]
@@ -79,7 +81,7 @@ def finite(tape: Tape, out: Any, found: Array, what: str) -> Array:
     Raises:
         DomainError: If it holds a NaN or an infinity.
     """
-    if not np.isfinite(found).all():
+    if not all_finite(found):
         raise not_finite(tape, out, what)
     return found
 
@@ -155,7 +157,7 @@ def abs_forward(w: Any, tape: Tape) -> Array:
     if (weights < 0).any():
         msg = "w has a negative entry; weights are nonnegative."
         raise OptionError(msg)
-    return tangents(lower(tape), tape, weights, absolute=True)
+    return tangents(lower(tape), tape, weights, absolute=magnitudes_kind(tape))
 
 
 def sensitivity_scales(w: Any, tape: Tape) -> Array:
@@ -184,7 +186,8 @@ def sensitivity_scales(w: Any, tape: Tape) -> Array:
         5.0
     """
     if w is None:
-        return tangents(lower(tape), tape, np.ones(tape.ninputs), absolute=True)
+        w = np.ones(tape.ninputs)
+        return tangents(lower(tape), tape, w, absolute=magnitudes_kind(tape))
     return abs_forward(w, tape)
 
 
@@ -221,5 +224,5 @@ def abs_reverse(
     ids = np.atleast_1d(np.asarray(ids))
     weights = output_weights(t, ids, seeds, "seeds")
     program = check_outputs(t, ids)
-    found = adjoints(program, t, weights, ids, absolute=True)
+    found = adjoints(program, t, weights, ids, absolute=magnitudes_kind(t))
     return shaped(t, found[: t.ninputs])

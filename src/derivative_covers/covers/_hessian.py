@@ -250,6 +250,8 @@ def _quadrature(t: Tape, o: int, program: Program, state: CoverState) -> Hessian
 
 def _check_gradient(t: Tape, o: int, program: Program, grad: Array) -> None:
     """Compare the reverse gradient with a forward tangent in one direction."""
+    if t.element is not None:
+        return  # of its rounding nothing is known
     size = magnitude(grad)
     if not (np.isfinite(size).all() and size.any()):
         return

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import as_element
 from ..local import split_ratio
 from ..sweeps import (
     CoverState,
@@ -207,12 +208,12 @@ def cover_nls(
     r = t.values_at(out)
     state = cover_state(program, t, w, threshold, check)
     with np.errstate(all="ignore"):
-        seeds = weight * r
+        seeds = as_element(weight, t.element or t.dtype) * r
     adj, h_curv = _curvature(program, t, out, seeds, state, groups)
     h_gn = _gauss_newton(program, t, out, _root(t, weight), groups)
     with np.errstate(all="ignore"):
         h = np.asarray(np.hypot(bound(t, h_gn), h_curv))
-        value = np.sum(weight * np.square(r)) / 2
+        value = np.sum(seeds * r) / 2
     finite(t, ids, h, "the cover")
     gradient = finite(t, ids, adj[: t.ninputs], "the gradient")
     g, whole, gn, curv = (shaped(t, x) for x in (gradient, h, h_gn, h_curv))

@@ -19,6 +19,7 @@ from ..sweeps import (
 )
 from ..tape import Tape
 from ._arguments import RecordingOptions, inputs_like, resolve, scalar_output
+from ._bound import magnitudes_kind
 from ._first_order import finite
 from ._sparse import as_csr, sparse_hessian
 from ._structure import blocks, shaped
@@ -64,7 +65,7 @@ def hvp(tape: Any, out: Any, v: Any, **recording: Unpack[RecordingOptions]) -> A
     """
     t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "hvp")
-    direction = inputs_like(t, v, "v")
+    direction = inputs_like(t, v, "v", t.element)
     program = check_outputs(t, o)
     refuse_inexact(program, o)
     vbar = adjoints(program, t, 1.0, o)
@@ -167,12 +168,13 @@ def hessian_bound(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) ->
     program = check_outputs(t, o)
     vbar = magnitude(adjoints(program, t, 1.0, o))
     n = t.ninputs
-    found = np.empty((n, n), dtype=t.magtype)
+    kind = magnitudes_kind(t)
+    found = np.empty((n, n), dtype=object if kind == "exact" else t.magtype)
     explicit = [s for s in program.below(o) if isinstance(s, Explicit) and s.deferred]
     utilde = {int(p): np.empty(n, dtype=t.magtype) for s in explicit for p in s.parents}
     for a in range(n):
-        sigma = tangents(program, t, _unit(t, a), absolute=True)
-        found[a] = second_order(program, t, vbar, sigma, o, absolute=True)[:n]
+        sigma = tangents(program, t, _unit(t, a), absolute=kind)
+        found[a] = second_order(program, t, vbar, sigma, o, absolute=kind)[:n]
         for p, row in utilde.items():
             row[a] = sigma[p]
     found = np.maximum(found, found.T)

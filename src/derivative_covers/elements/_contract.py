@@ -7,8 +7,9 @@ for plain numbers and arrays of them are in :mod:`._float`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import singledispatch, update_wrapper
+from importlib import import_module
 from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
@@ -20,13 +21,19 @@ __all__ = [
     "as_type",
     "boundtype",
     "by_type",
+    "converted",
     "decided_one",
     "decided_sign",
     "decided_zero",
+    "is_defined",
     "magnitude",
     "magtype",
+    "namespace",
     "separation",
 ]
+
+# Types of other packages that are known; their registration is imported when one is met.
+_KNOWN = {"flint": "_flint", "mpmath": "_mpmath"}
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,8 +54,16 @@ class ByType(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the implementation registered for the type of these arguments."""
-        chosen: Callable[P, R] = self._table.dispatch(self._key(*args))
-        return chosen(*args, **kwargs)
+        return self._chosen(self._key(*args))(*args, **kwargs)
+
+    def _chosen(self, cls: type[Any]) -> Callable[P, R]:
+        found: Callable[P, R] = self._table.dispatch(cls)
+        if found is self._table.registry[object]:
+            home = _KNOWN.get(cls.__module__.partition(".")[0])
+            if home is not None:
+                import_module(f"{__package__}.{home}")
+                found = self._table.dispatch(cls)
+        return found
 
     def register(
         self, *types: type[Any]
@@ -64,7 +79,7 @@ class ByType(Generic[P, R]):
 
     def registered(self, cls: type[Any]) -> bool:
         """Whether ``cls`` or a base of it registered an implementation."""
-        return self._table.dispatch(cls) is not self._table.registry[object]
+        return self._chosen(cls) is not self._table.registry[object]
 
 
 def by_type(
@@ -120,9 +135,8 @@ def _pair_type(x: object, y: object) -> type[Any]:
 
 def _refuse(function: str, cls: type[Any]) -> NoReturn:
     message = (
-        f"{function} is not defined for {cls.__name__}; numbers on a tape are float64, "
-        "float32, complex128 or complex64: convert first, or register the type with "
-        f"{function}.register"
+        f"{function} is not defined for {cls.__name__}: convert to float64 first, or "
+        f"register the type with {function}.register"
     )
     raise InputTypeError(message)
 
@@ -286,3 +300,77 @@ def separation(x: Any, y: Any) -> Any:
         3.0
     """
     _refuse("separation", _pair_type(x, y))
+
+
+@by_type(_value_type)
+def is_defined(x: Any) -> bool:
+    """Whether the result of an operation is a number, or a set on which it is defined.
+
+    An operation of a type may flag what is undefined, as by NaN, instead of raising. A
+    type that does so registers how to tell. Nothing needs to be registered for a type
+    whose operations raise (ArithmeticError, ValueError).
+
+    Args:
+        x: What an operation gave.
+
+    Returns:
+        False if the program left a domain.
+
+    Example:
+        >>> is_defined(1.5), is_defined(float("nan"))
+        (True, False)
+    """
+    return not isinstance(x, (float, np.floating)) or bool(np.isfinite(x))
+
+
+@by_type(lambda T, x: as_type(T))
+def converted(T: Any, x: Any) -> Any:
+    """A plain number as an element of type ``T``.
+
+    Constants of a program come to a tape so. A float or an integer must be converted
+    exactly, whatever its size, or refused.
+
+    Args:
+        T: An element type.
+        x: A finite float, or an integer.
+
+    Returns:
+        The same number, of type ``T``.
+
+    Raises:
+        InputTypeError: If ``T`` registered no conversion.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> converted(Fraction, 0.375)
+        Fraction(3, 8)
+    """
+    _refuse("converted", as_type(T))
+
+
+@by_type(as_type)
+def namespace(T: Any) -> Mapping[str, Any]:
+    """The elementary functions of an element type, under NumPy's names.
+
+    A type that registers it can be recorded on a tape: ``tape_function(f, [T(...)])``.
+    What follows from ``+ - * /``, integer powers, ``abs`` and :func:`decided_sign` needs
+    no entry. Other elementals look up ``exp``, ``log``, ``sqrt``, ``sin`` and their kin,
+    the constant ``pi`` and, where values stand for sets, ``maximum`` and ``minimum``; one
+    that finds no entry raises UnsupportedOperationError. ``integer_power(x, n)`` stands in
+    for ``x**n`` where there is one.
+
+    Args:
+        T: An element type.
+
+    Returns:
+        From names to functions of one or two elements (of none, for ``pi``).
+
+    Raises:
+        InputTypeError: If ``T`` registered none.
+
+    Example:
+        >>> import mpmath
+        >>> namespace(mpmath.mpf)["exp"](mpmath.mpf(0))
+        mpf('1.0')
+    """
+    _refuse("namespace", as_type(T))

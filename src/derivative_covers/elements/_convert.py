@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from derivative_covers.elements._interval import Interval
+from derivative_covers.elements._objects import as_elements, is_element
 from derivative_covers.errors import InputTypeError, ShapeError
 
 __all__ = ["as_element", "element_type"]
@@ -53,7 +54,8 @@ def as_element(value: Any, dtype: Any) -> Any:
     Args:
         value: A number, an array, or a nested sequence of numbers; real ones unless
             ``dtype`` is complex.
-        dtype: Element type to convert to: float64, float32, complex128 or complex64.
+        dtype: Element type to convert to: float64, float32, complex128 or complex64, or
+            a type that registered :func:`namespace`, such as ``fractions.Fraction``.
 
     Returns:
         A scalar of that type for a scalar, else an array (``value`` itself where it
@@ -68,6 +70,8 @@ def as_element(value: Any, dtype: Any) -> Any:
         >>> as_element([1, 2], np.float32).dtype
         dtype('float32')
     """
+    if isinstance(dtype, type) and is_element(dtype):
+        return as_elements(value, dtype)
     target = np.dtype(dtype)
     if type(value).__module__ != "numpy" and isinstance(value, Real):
         try:

@@ -22,6 +22,7 @@ from ._box_faults import check_range
 from ._covervar import CoverVar, Recorder
 from ._decide import refuse_over_box
 from ._detach import stop_gradient, value
+from ._elements import UNDEFINED
 from ._enclosures import Enclosures, coefficients
 from ._explicit import (
     binarynode,
@@ -52,6 +53,7 @@ from ._tvar import TVar
 from ._views import NodeView
 
 __all__ = [
+    "UNDEFINED",
     "Accumulate",
     "Binary",
     "BlackBox",

@@ -82,6 +82,8 @@ def why(tape: Tape, k: int) -> DomainError | NondifferentiableError:
     name, value, operands = described(tape, k)
     block = tape.block_of(k)
     text = f"node {k}: {name}({', '.join(map(_shown, operands))})"
+    if tape.element is not None:
+        return _why_elements(tape, k, name, operands)
     if tape.enclosures.is_outside(block, k - block.start):
         msg = (
             f"{text} = {_shown(value)} is not wholly in the open domain where the "
@@ -92,6 +94,25 @@ def why(tape: Tape, k: int) -> DomainError | NondifferentiableError:
     msg = (
         f"{text} meets a kink or jump within the box, where it has no derivative. Split "
         "the box there, so that the kink is at most at the end of a part."
+    )
+    return NondifferentiableError(msg, elemental=name, node=k, values=operands)
+
+
+def _why_elements(
+    tape: Tape, k: int, name: str, operands: tuple[Any, ...]
+) -> DomainError | NondifferentiableError:
+    block = tape.block_of(k)
+    text = f"node {k}: {name}({', '.join(map(_shown, operands))})"
+    if tape.enclosures.is_outside(block, k - block.start):
+        msg = (
+            f"{text} of numbers of type {tape.element.__name__} is not defined, or not "  # type: ignore[union-attr]
+            "surely in the open domain where it is twice continuously differentiable. "
+            "Evaluate at another point, or guard it with np.where."
+        )
+        return DomainError(msg, elemental=name, node=k, values=operands)
+    msg = (
+        f"{text} is at a kink or jump, or its operands do not surely lie off one. "
+        "Evaluate at another point."
     )
     return NondifferentiableError(msg, elemental=name, node=k, values=operands)
 

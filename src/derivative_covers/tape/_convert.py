@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..elements import Interval
+from ..elements import Interval, as_elements, exact_float, is_element
 from ..errors import InputTypeError, ShapeError
 from ._active import active
 from ._refusals import refuse_huge, refuse_imaginary
 from ._storage import ArrayBase, fresh, from_ids, scalar
-from ._tape import Tape, refuse_two_tapes
+from ._tape import EXACT, Tape, refuse_two_tapes
 from ._tvar import TVar
 
 __all__ = ["array_of", "as_operand", "holds_nodes", "tape_of"]
@@ -65,8 +65,12 @@ def as_operand(x: Any, other: Any = None) -> Any:
     if isinstance(x, (ArrayBase, TVar, float)):
         return x
     if isinstance(x, int):
-        if abs(x) > _LARGEST:
-            refuse_huge()
+        if abs(x) > EXACT:
+            tape = active()
+            if tape is not None and tape.element is not None:
+                return _element(tape, x)
+            if abs(x) > _LARGEST:
+                refuse_huge()
         return x
     if isinstance(x, (list, tuple)) or (
         isinstance(x, np.ndarray) and x.dtype == object
@@ -83,6 +87,8 @@ def as_operand(x: Any, other: Any = None) -> Any:
             x = np.asarray(x)
         kind = x.dtype.kind
         if kind in "fiub":
+            if x.dtype.itemsize >= 8 and x.dtype.char != "d":
+                return _element_array(x)
             return x
         if kind == "c":
             tape = tape_of(other) or active()
@@ -92,11 +98,35 @@ def as_operand(x: Any, other: Any = None) -> Any:
     if isinstance(x, complex):
         as_operand(np.complex128(x), other)
         return x
+    tape = tape_of(other) or active()
+    if tape is not None and tape.element is not None and is_element(type(x)):
+        return _element(tape, x)
     msg = (
         f"an operand of type {type(x).__name__} met a recorded variable; real numbers, "
         "arrays of them and recorded variables are needed."
     )
     raise InputTypeError(msg)
+
+
+def _element(tape: Tape, x: Any) -> Any:
+    """A float where that is all, else a node that depends on nothing."""
+    assert tape.element is not None
+    x = as_elements(x, tape.element)
+    plain = exact_float(x)
+    if plain is not None:
+        return plain
+    return scalar(tape, tape.given_elements(x).start, np.nan)
+
+
+def _element_array(x: Any) -> Any:
+    """Integers as they are; as nodes where the recording is exact and floats are not."""
+    tape = active()
+    if tape is None or tape.element is None or not (abs(x) > EXACT).any():
+        return x
+    start = tape.given_elements(as_elements(x, tape.element)).start
+    if not x.ndim:
+        return scalar(tape, start, np.nan)
+    return fresh(tape, np.full(x.shape, np.nan), start, None)
 
 
 def _ranging(tape: Tape | None, x: Interval) -> Any:

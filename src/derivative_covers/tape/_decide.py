@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..elements import Interval
+from ..elements import Interval, as_elements
 from ..errors import UndecidedError, UnsupportedOperationError
+from ._elements import compare
+from ._kinks import settle_tie
 
 if TYPE_CHECKING:
     from ._tape import Tape
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "compared",
     "decided_int",
+    "elements_compared",
     "ends",
     "interval",
     "refuse_over_box",
@@ -41,10 +44,57 @@ def ends(tape: Tape, ids: Any, v: Any) -> Pair:
     return lo, hi
 
 
-def interval(tape: Tape, ids: Any, v: Any) -> Interval:
-    """The same as :func:`ends`, as an :class:`Interval`."""
+def interval(tape: Tape, ids: Any, v: Any) -> Any:
+    """The same as :func:`ends`, as an :class:`Interval`; or the elements themselves."""
+    if tape.element is not None:
+        return elements(tape, ids, v)
     lo, hi = ends(tape, ids, v)
     return Interval(lo[()], hi[()])
+
+
+def elements(tape: Tape, ids: Any, v: Any) -> Any:
+    """Numbers of the tape's type: nodes, and the constants ``v`` where ids are negative."""
+    ids = np.asarray(ids)
+    found = np.empty(ids.shape, dtype=object)
+    live = ids >= 0
+    found[live] = tape.enclosures.held(ids[live])
+    if not live.all():
+        assert tape.element is not None
+        found[~live] = as_elements(np.asarray(v)[~live], tape.element)
+    return found[()]
+
+
+def _element_compared(tape: Tape, x: Any, y: Any, sign: str) -> bool:
+    (i, v), (j, w) = x, y
+    if i == j and i >= 0:
+        return sign in ("<=", ">=", "==")
+    yes, tied = compare(v, w, sign)
+    if yes is None:
+        refuse_undecided(f"{v!r} {sign} {w!r}")
+    if tied and ((i >= 0 and j >= 0) or sign not in ("==", "!=")):
+        settle_tie(tape, sign, (i, j), (v, w))
+    return yes
+
+
+def elements_compared(
+    tape: Tape, ids: tuple[Any, Any], values: tuple[Any, Any], sign: str
+) -> Any:
+    """A comparison of arrays of numbers of the tape's type, entry by entry.
+
+    Raises:
+        UndecidedError: If an entry is a set that does not decide it.
+        NondifferentiableError: If two entries of different nodes tie.
+    """
+    both = [(i, elements(tape, i, v)) for i, v in zip(ids, values, strict=True)]
+    i, v, j, w = np.broadcast_arrays(*both[0], *both[1])
+    found = [
+        _element_compared(tape, (a, x), (b, y), sign)
+        for a, x, b, y in zip(
+            i.ravel().tolist(), v.ravel().tolist(), j.ravel().tolist(),
+            w.ravel().tolist(), strict=True,
+        )
+    ]  # fmt: skip
+    return np.array(found, dtype=bool).reshape(i.shape)[()]
 
 
 def shown(lo: Any, hi: Any) -> str:
@@ -116,6 +166,10 @@ def scalar_compared(tape: Tape, x: Any, y: Any, sign: str) -> bool:
         UndecidedError: If it holds at some points of the box only.
     """
     (i, v), (j, w) = x, y
+    if tape.element is not None:
+        return _element_compared(
+            tape, (i, elements(tape, i, v)), (j, elements(tape, j, w)), sign
+        )
     a, b = (
         tape.enclosures.at(i) if i >= 0 else (v, v),
         (tape.enclosures.at(j) if j >= 0 else (w, w)),

@@ -11,7 +11,7 @@ from ..errors import TapeError
 from ._active import active
 from ._blocks import Floats, Operand
 from ._convert import as_operand
-from ._decide import compared, ends, refuse_undecided, shown
+from ._decide import compared, elements_compared, ends, refuse_undecided, shown
 from ._holomorphic import refuse_complex, refuse_elemental
 from ._kinks import detached, note
 from ._refusals import is_foreign, refuse_imaginary, refuse_nan, refuse_tie
@@ -337,6 +337,8 @@ def compare(x: Any, y: Any, sign: str) -> Any:
 def _over_box(tape: Tape, x: Any, y: Any, sign: str) -> Any:
     """A comparison that has the same answer all over the box."""
     i, j = _ids(x), _ids(y)
+    if tape.element is not None:
+        return elements_compared(tape, (i, j), (_values(x), _values(y)), sign)
     a, b = ends(tape, i, _values(x)), ends(tape, j, _values(y))
     yes, open_ = compared(a, b, sign, (i == j) & (i >= 0))
     if np.any(open_):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..elementals import BY_OPCODE, Elemental
 from ..elementals._enclosures import Enclosed, enclose
+from ..elements import Interval
 from ..elements import _outward as outward
 from ..errors import TapeError, UnsupportedOperationError
 from ._blocks import (
@@ -102,6 +103,10 @@ class Enclosures:
             self.upto(node)
         return float(self._lo[node]), float(self._hi[node])
 
+    def held(self, ids: Any = None) -> Any:
+        """What some nodes, or all, range over."""
+        return Interval(*(self.all() if ids is None else self.of(ids)))
+
     def of_operand(self, x: Operand, n: int) -> Pair:
         """Ends of an entrywise operand of ``n`` entries; of one where it is one node."""
         if x.ids is not None:
@@ -171,7 +176,7 @@ class Enclosures:
                 setattr(self, name, grown)
 
     def _value(self, block: Block) -> Pair:
-        given = self._tape.sets.get(block.start)
+        given: Pair | None = self._tape.sets.get(block.start)
         if given is not None:
             return given
         if isinstance(block, (Unary, Fixed, Binary)):

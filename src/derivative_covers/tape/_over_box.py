@@ -59,7 +59,7 @@ def bounds(x: Any) -> tuple[Any, Any]:
     return v, v
 
 
-def enclosure(x: Any) -> Interval:
+def enclosure(x: Any) -> Any:
     """What a variable ranges over."""
     if isinstance(x, TVar):
         return interval(x.tape, x.i, x.v)  # type: ignore[arg-type]

@@ -45,7 +45,12 @@ def record(
     named = dict(kwargs or {})
     if structure is not None:
         check_call(f, structure, args, named)
-    tape = Tape.over(x) if isinstance(x, Interval) else make(x)
+    if isinstance(x, Interval):
+        tape = Tape.over(x)
+    elif x.dtype == object:
+        tape = Tape.of_elements(x, type(x.item(0)))
+    else:
+        tape = make(x)
     tape.structure = structure
     tape.branch = branch
     try:

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import Interval, as_element, element_type
+from ..elements import (
+    Interval,
+    all_finite,
+    as_element,
+    as_elements,
+    element_class,
+    element_type,
+    is_defined,
+)
 from ..errors import DomainError, InputTypeError, OptionError, ShapeError
 from ._storage import ArrayBase
 from ._tvar import TVar
@@ -91,6 +99,23 @@ def _input_box(box: Interval, name: str) -> Interval:
         msg = f"{name} is an empty box; at least one input is needed."
         raise ShapeError(msg)
     return box
+
+
+def _input_elements(x0: Any, name: str) -> Any:
+    """The point as an object array of a registered type; None where there is none.
+
+    Raises:
+        DomainError: If an entry is no finite number.
+    """
+    T = element_class(x0)
+    if T is None:
+        return None
+    x = np.asarray(as_elements(x0, T), dtype=object)
+    for k, entry in enumerate(x.ravel().tolist()):
+        if not is_defined(entry):
+            msg = f"{name}, entry {k}, is {entry!r}; every input must be finite."
+            raise DomainError(msg)
+    return x
 
 
 def _plain_array(w: Any, name: str, dtype: Any) -> NDArray[Any]:
@@ -213,7 +238,7 @@ class Structure:
                     f"{tree.shape}."
                 )
                 raise ShapeError(msg)
-            if not np.isfinite(a).all():
+            if not all_finite(a):
                 msg = f"{path} holds a NaN or an infinity; finite numbers are needed."
                 raise OptionError(msg)
             found.append(a.ravel())
@@ -263,7 +288,12 @@ def plan(x0: Any, *, boxes: bool = False) -> tuple[Structure | None, Any]:
     def leaf(entry: Any, name: str) -> Any:
         if boxes and isinstance(entry, Interval):
             return _input_box(entry, name)
-        return input_array(entry, name)
+        try:
+            return input_array(entry, name)
+        except InputTypeError:
+            if not boxes or (found := _input_elements(entry, name)) is None:
+                raise
+            return found
 
     if not isinstance(x0, (Mapping, tuple)):
         return None, leaf(x0, "x0")
@@ -282,5 +312,9 @@ def plan(x0: Any, *, boxes: bool = False) -> tuple[Structure | None, Any]:
             for side in zip(*ends, strict=True)
         )
         return structure, Interval(lo.astype(np.float64), hi.astype(np.float64))
+    exact = [a for _, a in arrays if a.dtype == object]
+    if exact:
+        flat = [e for _, a in arrays for e in a.ravel().tolist()]
+        return structure, as_elements(flat, type(exact[0].item(0)))
     dtype = np.result_type(*{a.dtype for _, a in arrays})
     return structure, np.concatenate([a.ravel() for _, a in arrays]).astype(dtype)

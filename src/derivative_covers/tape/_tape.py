@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from ..elementals import BY_OPCODE, Elemental
-from ..elements import Interval, magtype
+from ..elements import Interval, ends_of, magtype
 from ..errors import TapeError, UnsupportedOperationError
 from ._blocks import (
     Accumulate,
@@ -28,6 +28,7 @@ from ._blocks import (
     Run,
     Unary,
 )
+from ._elements import Elements
 from ._enclosures import Enclosures
 from ._holomorphic import refuse_elemental
 from ._views import NodeView, curvature, parents, partials
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
     from ._kinks import Kink
     from ._structure import Structure
 
-__all__ = ["RUN_LIMIT", "Tape", "refuse_two_tapes"]
+__all__ = ["EXACT", "RUN_LIMIT", "Tape", "refuse_two_tapes"]
 
 RUN_LIMIT = 65536  # scalar operations kept as Python objects before they become columns
+EXACT = 1 << 53  # no smaller integer is lost in a float
 KEPT = 8  # constant arrays whose copies are kept for the next use
 WORTH_KEEPING = 256  # entries; smaller arrays are copied faster than compared
 
@@ -70,6 +72,9 @@ class Tape:
         box: What the inputs range over, an :class:`Interval` in their shape; None where
             they are a point. Over a box the blocks hold NaN for values, and
             ``enclosures`` says what the nodes can be.
+        element: Type of the numbers where they are objects, such as ``Fraction``; None
+            for floats. Such a tape is one over the box of the floats around its inputs,
+            and ``vals`` holds the numbers.
 
     Example:
         >>> import derivative_covers as dc
@@ -94,7 +99,9 @@ class Tape:
         self.ties: list[Any] = []  # noted by comparisons, where branches are taken
         self.detached: list[tuple[int, int]] = []  # nodes made by stop_gradient
         self.box: Interval | None = None
-        self.sets: dict[int, tuple[Any, Any]] = {}  # ends of blocks that are given
+        self.sets: dict[int, Any] = {}  # ends, or elements, of blocks that are given
+        self.element: type[Any] | None = None
+        self.exact: dict[int, Any] = {}  # constants that no float holds, by node
         self.finished = False
         self.scalar: Callable[[Any], Any] = (
             float if x.dtype == np.float64 else x.dtype.type
@@ -117,6 +124,25 @@ class Tape:
         tape.box = box
         tape.sets[0] = (np.ravel(box.lo), np.ravel(box.hi))
         return tape
+
+    @classmethod
+    def of_elements(cls, x: Any, T: type[Any]) -> Tape:
+        """A tape whose numbers are objects of a registered type."""
+        tape = cls(np.full(np.shape(x), np.nan))
+        tape.element = T
+        tape.sets[0] = np.ravel(x)
+        lo, hi = np.array([ends_of(e) for e in tape.sets[0]], dtype=np.float64).T
+        tape.box = Interval(lo.reshape(tape.shape), hi.reshape(tape.shape))
+        tape.put = tape._put_exactly
+        tape.scalar = _exactly
+        return tape
+
+    def _put_exactly(self, row: tuple[Any, ...]) -> None:
+        """Append a scalar operation; an integer that no float holds is kept apart."""
+        large = row and row[2].__class__ is int and abs(row[2]) > EXACT
+        if large and float(row[2]) != row[2]:
+            self.exact[self._n + len(self._rows) // 4] = row[2]
+        self._rows.extend(row)
 
     # -- recording ---------------------------------------------------------------
 
@@ -248,11 +274,19 @@ class Tape:
         self.sets[block.start] = (lo, hi)
         return block
 
+    def given_elements(self, x: Any) -> Constants:
+        """Record nodes that depend on nothing, numbers of the tape's own type."""
+        block = self.constants(np.full(np.size(x), np.nan))
+        self.sets[block.start] = np.ravel(np.asarray(x, dtype=object))
+        return block
+
     def keep(self, a: Floats) -> Floats:
         """A flat copy of a constant array, C order, in the type of the tape.
 
         An array that came lately and has the same entries still shares its copy.
         """
+        if self.element is not None and a.dtype != np.float64:
+            _refuse_rounding(a)
         if a.size < WORTH_KEEPING:
             return np.array(a, dtype=self.dtype, order="C").reshape(-1)
         key = (a.__array_interface__["data"], a.shape, a.strides, a.dtype)
@@ -300,7 +334,7 @@ class Tape:
         Over a box they are an :class:`Interval`.
         """
         if self.box is not None:
-            return cast("Floats", Interval(*self.enclosures.all()))
+            return cast("Floats", self.enclosures.held())
         if not self.finished:
             self.flush()
             return np.concatenate([b.values for b in self.blocks])
@@ -346,7 +380,15 @@ class Tape:
             if self.box is None:
                 msg = "this tape was recorded at a point; it has values, no enclosures."
                 raise TapeError(msg)
-            found = self.cache.setdefault("enclosures", Enclosures(self))
+            kind = Enclosures if self.element is None else Elements
+            found = self.cache.setdefault("enclosures", kind(self))
+        return found
+
+    @property
+    def elements(self) -> Elements:
+        """The numbers of a tape of objects."""
+        found = self.enclosures
+        assert isinstance(found, Elements)
         return found
 
     def enclosed(self, block: Block) -> Enclosed:
@@ -356,7 +398,7 @@ class Tape:
     def values_at(self, ids: Ids) -> Floats:
         """Values of some nodes; few, or of few blocks, without building :attr:`vals`."""
         if self.box is not None:
-            return cast("Floats", Interval(*self.enclosures.of(ids)))
+            return cast("Floats", self.enclosures.held(ids))
         if "vals" not in self.cache:
             if ids.size <= 8:
                 each = [(self.block_of(k), k) for k in ids.tolist()]
@@ -373,6 +415,8 @@ class Tape:
 
     def values_of(self, x: Operand, n: int) -> Floats:
         """Values of an entrywise operand of ``n`` entries (a view where it can be)."""
+        if self.element is not None:
+            return cast("Floats", self.enclosures.held(x.flat((n,))))
         if self.box is not None:
             lo, hi = self.enclosures.of_operand(x, n)
             pair = (np.broadcast_to(e, (n,)) for e in (lo, hi))
@@ -396,6 +440,8 @@ class Tape:
     def __repr__(self) -> str:
         state = "finished" if self.finished else "recording"
         kind = self.dtype if self.box is None else "over a box"
+        if self.element is not None:
+            kind = self.element.__name__
         return f"<Tape: {self.ninputs} inputs, {self.nnodes} nodes, {kind}, {state}>"
 
 
@@ -431,3 +477,24 @@ def _refuse_finished(*_: object) -> NoReturn:
         "Return everything you need from the recorded function, or record again."
     )
     raise TapeError(msg)
+
+
+def _exactly(x: Any) -> float:
+    """A float of a number that is one."""
+    found = float(x)
+    if found != x and found == found:
+        _refuse_rounding(np.array(x, dtype=object))
+    return found
+
+
+def _refuse_rounding(a: Any) -> None:
+    with np.errstate(all="ignore"):
+        kept = np.asarray(a, dtype=np.float64)
+    pairs = zip(kept.ravel().tolist(), a.ravel().tolist(), strict=True)
+    same = [f == e or f != f for f, e in pairs]
+    if not all(same):
+        msg = (
+            f"the constant {a.ravel()[same.index(False)]!r} is no float, and would be "
+            "rounded; give it as a number of the type of the inputs."
+        )
+        raise UnsupportedOperationError(msg)

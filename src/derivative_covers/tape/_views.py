@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..elements import Interval
+from ..elements import Interval, decided_zero
 from ..local import (
     BinaryCurvature,
     Curvature,
@@ -79,6 +79,8 @@ def parents(tape: Tape, k: int) -> Ids:
 def partials(tape: Tape, k: int) -> Any:
     """First partials of node ``k``, a slot an entry; an :class:`Interval` over a box."""
     block, at = _locate(tape, k)
+    if tape.element is not None:
+        return _element_partials(tape, block, at)
     if tape.box is not None:
         return _partials_over_box(tape, block, at)
     if isinstance(block, Node):
@@ -113,6 +115,28 @@ def _is_pair(block: Any, at: int) -> bool:
     """Whether a node of elementals has two recorded operands."""
     run = isinstance(block, Run) and block.code[at] & 3 == 1
     return isinstance(block, Binary) or bool(run)
+
+
+def _element_partials(tape: Tape, block: Any, at: int) -> Any:
+    if isinstance(block, Linear):
+        found = tape.elements.coefficients(block)
+        return found[_coef_places(block, at)]
+    if isinstance(block, Dot):
+        x, y = _row(block.x, block.shape, at), _row(block.y, block.shape, at)
+        return tape.elements.numbers(np.concatenate([y, x]))
+    if isinstance(block, (Run, Unary, Fixed, Binary)):
+        columns = tape.elements.partials(block)[: 2 if _is_pair(block, at) else 1]
+        return np.array([column[at] for column in columns], dtype=object)
+    return np.empty(0, dtype=object)
+
+
+def _element_curvature(tape: Tape, block: Any, at: int) -> Curvature:
+    c11, c12, c22 = (column[at] for column in tape.elements.partials(block)[2:])
+    if all(decided_zero(c) for c in (c11, c12, c22)):
+        return NoCurvature()
+    return (
+        BinaryCurvature(c11, c12, c22) if _is_pair(block, at) else UnaryCurvature(c11)
+    )
 
 
 def _partials_over_box(tape: Tape, block: Any, at: int) -> Interval:
@@ -169,7 +193,8 @@ def curvature(tape: Tape, k: int) -> Curvature:
         return PairedCurvature(block.shape[3])
     if tape.box is not None:
         entrywise = isinstance(block, (Run, Unary, Fixed, Binary))
-        return _curvature_over_box(tape, block, at) if entrywise else NoCurvature()
+        found = _curvature_over_box if tape.element is None else _element_curvature
+        return found(tape, block, at) if entrywise else NoCurvature()
     if isinstance(block, (Run, Unary, Fixed, Binary)):
         scalar = tape.dtype.type
         c11, c12, c22 = (scalar(_pick(c, at)) for c in _columns(tape, block)[2:])

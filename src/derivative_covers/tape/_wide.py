@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -152,14 +153,26 @@ def sum_axes(x: ArrayBase, axes: tuple[int, ...], r: Any, scale: float = 1.0) ->
     if line is not None and r.__class__ is not np.ndarray:
         value = np.array([r], dtype=tape.dtype)
         shape = (1, 1, 1, x.v.size)
-        return scalar(
-            tape, tape.linear(shape, line, coef, (0, 0, 0, 0), value).start, r
-        )
+        block = tape.linear(shape, line, coef, (0, 0, 0, 0), value)
+        if tape.element is not None:
+            _note_share(tape, block, scale)
+        return scalar(tape, block.start, r)
     outer = [a for a in range(x.v.ndim) if a not in axes]
     shape, operand = _levels(x, outer, sorted(axes))
     values = np.asarray(r, dtype=tape.dtype).ravel()
     block = tape.linear(shape, operand, coef, (0, 0, 0, 0), values)
+    if tape.element is not None:
+        _note_share(tape, block, scale)
     return from_block(tape, r, block)
+
+
+def _note_share(tape: Tape, block: Block, scale: float) -> None:
+    """Keep what a scale of a mean is exactly: a float stands for the share ``1/n``."""
+    n = 1.0 / scale
+    for count in (round(n), n):
+        if 1.0 / count == scale:
+            tape.exact[block.start] = 1 / Fraction(count)
+            return
 
 
 def contract(x: Any, y: Any, r: Any) -> Any:

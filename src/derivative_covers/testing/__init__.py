@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..errors import ConformanceError
 from ._backend import check_backend
 from ._curvature import check_curvature
+from ._element import check_element
 from ._elemental import check_elemental
 from ._schedule import check_schedule
 from ._storage import check_storage
@@ -18,6 +19,7 @@ __all__ = [
     "ConformanceError",
     "check_backend",
     "check_curvature",
+    "check_element",
     "check_elemental",
     "check_schedule",
     "check_storage",

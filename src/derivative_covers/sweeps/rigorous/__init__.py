@@ -7,7 +7,6 @@ intervals for numbers and upper bounds for magnitudes.
 from __future__ import annotations
 
 from ._check import check_outputs, not_finite
-from ._lower import lowered
 from ._passes import (
     adjoints,
     cover_pass,
@@ -16,6 +15,7 @@ from ._passes import (
     slot_weights,
     tangents,
 )
+from ._program import lowered
 from ._rows import (
     hybrid_channels,
     output_quadrature,

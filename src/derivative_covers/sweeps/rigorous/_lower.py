@@ -42,14 +42,18 @@ class BoxProgram(Program):
     Attributes:
         signed: Arithmetic of numbers with a sign, a step each.
         upward: Arithmetic of magnitudes, a step each.
+        plain: That of magnitudes in a type of their own, where numbers are objects.
     """
 
     signed: list[steps.Passes | None] = field(default_factory=list)
     upward: list[steps.Passes | None] = field(default_factory=list)
+    plain: list[steps.Passes | None] = field(default_factory=list)
 
-    def arithmetic(self, magnitudes: bool, node: int) -> list[steps.Passes]:
+    def arithmetic(self, magnitudes: Any, node: int) -> list[steps.Passes]:
         """The arithmetic of the steps up to the one that holds ``node``."""
         every = self.upward if magnitudes else self.signed
+        if magnitudes == "exact":
+            every = self.plain
         return [s for s in every[: len(self.below(node))] if s is not None]
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...elements import Interval, Upward
-from ...elements import _outward as outward
+from ...elements import Interval, magnitude, upper_magnitudes
 from ...elements._interval import pair
 from ...tape import Tape
 from .._step import Array, CoverState
 from ..kernels._jit import charge
 from ._lower import WORK, BoxProgram
+from ._numbers import numbers_of
 from ._steps import Ends
 from ._weights import parts, scatter, settled, whole
 
@@ -37,15 +37,16 @@ def adjoints(
     program: BoxProgram, tape: Tape, seeds: Any, outs: Any, *, absolute: bool = False
 ) -> Any:
     """Adjoints of all nodes for weighted outputs: one reverse sweep."""
-    v = _seeded(tape.nnodes, outs, seeds, absolute)
-    return _number(swept(program, v, int(np.max(outs))))
+    numbers = numbers_of(tape, absolute)
+    v = _seeded(numbers, tape.nnodes, outs, seeds)
+    return numbers.number(swept(program, v, int(np.max(outs)), absolute))
 
 
-def swept(program: BoxProgram, v: Ends, last: int) -> Ends:
+def swept(program: BoxProgram, v: Ends, last: int, absolute: Any) -> Ends:
     """A reverse sweep from what stands in ``v``, which is overwritten."""
     charge(WORK * v[0].size)
     with np.errstate(all="ignore"):
-        for step in reversed(program.arithmetic(len(v) == 1, last)):
+        for step in reversed(program.arithmetic(absolute, last)):
             step.adjoint(v)
     return v
 
@@ -54,13 +55,14 @@ def tangents(program: BoxProgram, tape: Tape, w: Any, *, absolute: bool = False)
     """Tangents of all nodes for a direction of the inputs: one forward sweep."""
     n = tape.nnodes
     charge(WORK * n)
-    s = _zeros(n, absolute)
-    for mine, given in zip(s, _ends(w, absolute), strict=True):
+    numbers = numbers_of(tape, absolute)
+    s = numbers.zeros(n)
+    for mine, given in zip(s, numbers.ends(w), strict=True):
         mine[: tape.ninputs] = np.ravel(given)
     with np.errstate(all="ignore"):
         for step in program.arithmetic(absolute, n - 1):
             step.tangent(s)
-    return _number(s)
+    return numbers.number(s)
 
 
 def second_order(
@@ -74,17 +76,20 @@ def second_order(
 ) -> Any:
     """``sum_k vbar_k C^k_ij dot_j`` swept back to all nodes: one reverse sweep."""
     last = int(np.max(out))
-    b = _zeros(tape.nnodes, absolute)
-    weights, directions = _ends(vbar, absolute), _ends(dot, absolute)
+    numbers = numbers_of(tape, absolute)
+    b = numbers.zeros(tape.nnodes)
+    weights, directions = numbers.ends(vbar), numbers.ends(dot)
     with np.errstate(all="ignore"):
         for step in program.arithmetic(absolute, last):
             step.source(b, weights, directions)
-    return _number(swept(program, b, last))
+    return numbers.number(swept(program, b, last, absolute))
 
 
 def hessian_matrix(program: BoxProgram, tape: Tape, vbar: Any, out: int) -> Any:
     """The Hessian of an output whose adjoints are given, a product an input."""
     n = tape.ninputs
+    if tape.element is not None:
+        return _element_hessian(program, tape, vbar, out)
     lo, hi = np.empty((n, n)), np.empty((n, n))
     for a in range(n):
         e = np.zeros(n)
@@ -92,6 +97,17 @@ def hessian_matrix(program: BoxProgram, tape: Tape, vbar: Any, out: int) -> Any:
         dot = tangents(program, tape, e)
         lo[a], hi[a] = pair(second_order(program, tape, vbar, dot, out)[:n])
     return Interval(np.maximum(lo, lo.T), np.minimum(hi, hi.T))
+
+
+def _element_hessian(program: BoxProgram, tape: Tape, vbar: Any, out: int) -> Any:
+    n = tape.ninputs
+    found = np.empty((n, n), dtype=object)
+    for a in range(n):
+        e = np.zeros(n)
+        e[a] = 1
+        row = second_order(program, tape, vbar, tangents(program, tape, e), out)[:n]
+        found[a, a:] = found[a:, a] = row[a:]
+    return found
 
 
 def cover_pass(
@@ -106,7 +122,7 @@ def cover_pass(
         for step in program.below(last):
             for part in parts(step):
                 scatter(g, part, settled(tape, part, size, state))
-    return adj, swept(program, (g,), last)[0]
+    return adj, swept(program, (g,), last, True)[0]
 
 
 def slot_weights(
@@ -120,39 +136,21 @@ def slot_weights(
 
 def magnitudes(x: Any) -> Array:
     """The largest absolute value of members."""
-    lo, hi = pair(x)
-    found: Array = np.maximum(np.abs(lo), np.abs(hi))
+    found: Array = upper_magnitudes(x) if isinstance(x, np.ndarray) else magnitude(x)
     return found
 
 
-def _zeros(n: int, absolute: bool) -> Ends:
-    return (np.zeros(n),) if absolute else (np.zeros(n), np.zeros(n))
-
-
-def _seeded(n: int, outs: Any, seeds: Any, absolute: bool) -> Ends:
+def _seeded(numbers: Any, n: int, outs: Any, seeds: Any) -> Ends:
     """Zeros but for the outputs; one that occurs several times has all its seeds."""
-    v = _zeros(n, absolute)
+    v: Ends = numbers.zeros(n)
     ids = np.ravel(outs)
     given = tuple(
-        np.broadcast_to(e, np.shape(outs)).ravel() for e in _ends(seeds, absolute)
+        np.broadcast_to(e, np.shape(outs)).ravel() for e in numbers.ends(seeds)
     )
     if np.unique(ids).size == ids.size:
         for mine, e in zip(v, given, strict=True):
             mine[ids] = e
         return v
     for at, k in enumerate(ids.tolist()):
-        if absolute:
-            v[0][k] = np.asarray(Upward(v[0][k]) + given[0][at])
-        else:
-            both = (v[0][k], v[1][k]), (given[0][at], given[1][at])
-            v[0][k], v[1][k] = outward.add(*both)
+        numbers.add(v, k, tuple(e[at] for e in given))
     return v
-
-
-def _ends(x: Any, absolute: bool) -> Ends:
-    """One array of magnitudes, or both ends."""
-    return (np.asarray(x, dtype=np.float64),) if absolute else pair(x)
-
-
-def _number(v: Ends) -> Any:
-    return v[0] if len(v) == 1 else Interval._wrap((v[0], v[1]))

@@ -93,7 +93,7 @@ def _channel(
                 scatter(g, whole(step), rho[at], groups[at], want)
             elif not groups:
                 scatter(g, whole(step), rho[at])
-    return swept(program, (g,), out)[0][: tape.ninputs]
+    return swept(program, (g,), out, True)[0][: tape.ninputs]
 
 
 def _rooted(h2: Any, reference: Array, total: Array) -> Array:

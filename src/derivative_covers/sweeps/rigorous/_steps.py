@@ -107,7 +107,7 @@ class Entrywise(Passes):
         for (ids, i0, si), (c, t), parent in terms:
             if not any(e.any() for e in c):
                 continue
-            found = tuple(np.empty(n) for _ in c)
+            found = tuple(np.empty(n, dtype=e.dtype) for e in c)
             self.kernels.scaled(*found, *c, t, *dot, *parent)
             target = (ids, 0, 1, 0, 0, 1) if ids.size else (ids, i0, si, 0, 0, 1)
             walks = [(e, 0, 1, 0, 0, 1) for e in found]
