@@ -143,7 +143,7 @@ def test_wrong_results_are_refused():
     with pytest.raises(errors.OptionError, match="exactly one of hessian"):
         blackbox(simulator, gradient, hessian, bound=gradient)
     cases = [
-        (lambda x: x, gradient, hessian, errors.ShapeError, "one real number"),
+        (lambda x: x, gradient, hessian, errors.ShapeError, "one number"),
         (
             simulator,
             lambda x: x[:2],
@@ -152,7 +152,7 @@ def test_wrong_results_are_refused():
             "gradient of the black",
         ),
         (simulator, gradient, gradient, errors.ShapeError, "Hessian of the black"),
-        (simulator, lambda x: x * np.nan, hessian, errors.DomainError, "finite real"),
+        (simulator, lambda x: x * np.nan, hessian, errors.DomainError, "finite number"),
         (simulator, gradient, lambda x: ROOT, errors.ShapeError, "not symmetric"),
     ]
     for f, g, H, kind, message in cases:

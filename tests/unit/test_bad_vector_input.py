@@ -70,7 +70,7 @@ def test_programs(entry, F, error, message):
         (np.zeros((2, 0)), ShapeError),
         ([np.nan], DomainError),
         (["a"], InputTypeError),
-        ([1j], InputTypeError),
+        ([None], InputTypeError),
     ],
 )
 def test_points(entry, x, error):

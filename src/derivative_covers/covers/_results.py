@@ -72,7 +72,8 @@ def number(value: Any) -> str:
     """Short text of a value, or of its enclosure."""
     if isinstance(value, Interval):
         return f"[{value.lo:.6g}, {value.hi:.6g}]"
-    return f"{value:.6g}"
+    plain = isinstance(value, (float, complex, np.inexact))
+    return f"{value:.6g}" if plain else repr(value)
 
 
 def shown(part: Any) -> str:

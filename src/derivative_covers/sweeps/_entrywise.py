@@ -59,13 +59,20 @@ class Pair(Step):
         self.start, self.n = topo[0], topo[1]
         self.stop = self.start + self.n
         self.curved, self.cross, self.lines = curved, cross, lines
-        self.sizes: Pair | None = None if first[0].dtype.kind == "c" else self
+        self.sizes: Pair | None = None
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the partials are complex, so that their sizes are other columns."""
+        return bool(self.first[0].dtype.kind == "c")
 
     def _magnitudes(self) -> Pair:
         """The step of absolute partials, slots of one parent merged; made on first use.
 
         Kernels take absolute values of real partials themselves.
         """
+        if not self.is_complex:
+            return self
         if self.sizes is None:
             d1, t1, d2, t2 = self.first
             c11, u11, c12, u12, c22, u22 = self.twice
@@ -91,7 +98,7 @@ class Pair(Step):
 
     def adjoint(self, v: Array, absolute: bool) -> None:
         """Reverse sweep."""
-        if absolute and self.sizes is not self:
+        if absolute and self.is_complex:
             self._magnitudes().adjoint(v, absolute)
             return
         if self.lines:
@@ -144,7 +151,7 @@ class Pair(Step):
                     return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
             else:
                 line.line(w, adj[at], d, t, m, False)
-                if self.sizes is not self:
+                if self.is_complex:
                     d, m = abs(d), abs(m)
                 line.line(wg, g[at], d, t, m, True)
         return 0, 0
