@@ -129,6 +129,10 @@ def test_large_products_go_piece_by_piece(monkeypatch: Any) -> None:
     "ask",
     [
         lambda x: x[0] < 0.5,
+        lambda x: x[0] <= x[1],  # they touch
+        lambda x: x[0] >= 0.0,
+        lambda x: np.sort(x),
+        lambda x: np.max(x),
         lambda x: x[0] == 1.0,
         lambda x: bool(x[0]),
         lambda x: int(x[0]),
@@ -148,6 +152,9 @@ def test_undecided(ask: Any) -> None:
         dc.tape_function(lambda x: (ask(x), x)[1], BOX)
 
 
+APART = dc.Interval([0.125, 1.25, 2.5], [1.0, 2.0, 3.0])
+
+
 def test_decided() -> None:
     def program(x: Any) -> Any:
         assert x[0] < 1.5
@@ -158,7 +165,7 @@ def test_decided() -> None:
         assert x[2] != 0
         assert x[0] >= 0
         assert not x[0] < 0
-        assert (x <= [1, 2, 3]).tolist() == [True] * 3
+        assert (x <= [1.5, 2.5, 3.5]).tolist() == [True] * 3
         assert int(x[0] * 0.25 + 3.5) == 3
         assert bool(x[1])
         assert 9.0 not in x
@@ -171,8 +178,8 @@ def test_decided() -> None:
         y = x[::-1]
         return [np.max(x), np.min(y), np.median(x), np.ptp(x), np.sort(y)[1]]
 
-    lo, hi = ends(program, BOX)
-    assert (lo, hi) == ([2.0, 0.0, 1.0, 1.0, 1.0], [3.0, 1.0, 2.0, 3.0, 2.0])
+    lo, hi = ends(program, APART)
+    assert (lo, hi) == ([2.5, 0.125, 1.25, 1.5, 1.25], [3.0, 1.0, 2.0, 2.875, 2.0])
 
 
 def test_an_undecided_branch_is_reported_where_it_is() -> None:

@@ -134,10 +134,12 @@ def refuse_over_box(name: str, instead: str = "") -> NoReturn:
 
 
 def _less(x: Pair, y: Pair, same: Any, apart: Any, strict: bool) -> tuple[Any, Any]:
-    """Where ``x < y`` (or ``x <= y``) holds everywhere, and where nowhere."""
-    if strict:
-        return (x[1] < y[0]) & apart, (x[0] >= y[1]) | same
-    return (x[1] <= y[0]) | same, (x[0] > y[1]) & apart
+    """Where ``x < y`` (or ``x <= y``) holds everywhere, and where nowhere.
+
+    Neither where ends touch: a tie within the box is a kink, as at a point.
+    """
+    yes, no = x[1] < y[0], x[0] > y[1]
+    return (yes & apart, no | same) if strict else (yes | same, no & apart)
 
 
 def compared(x: Pair, y: Pair, sign: str, same: Any) -> tuple[Any, Any]:
@@ -187,7 +189,11 @@ def decided_int(tape: Tape, i: int, v: Any) -> int:
         UndecidedError: If it jumps within the box.
     """
     lo, hi = ends(tape, i, v)
-    if not (np.isfinite(lo) and np.isfinite(hi)) or int(lo) != int(hi):
+    if (
+        not (np.isfinite(lo) and np.isfinite(hi))
+        or int(lo) != int(hi)
+        or (int(lo) in (lo, hi) and int(lo) != 0)
+    ):
         refuse_undecided(f"int() of {shown(lo, hi)}")
     return int(lo)
 
@@ -203,8 +209,7 @@ def settled_order(name: str, x: Pair, ids: Any) -> Any:
     a, b = (np.take_along_axis(e, order, -1) for e in (lo, hi))
     at = np.take_along_axis(ids, order, -1)
     one = at[..., 1:] == at[..., :-1]
-    tied = (a[..., 1:] == b[..., 1:]) & (a[..., :-1] == a[..., 1:])
-    apart = (b[..., :-1] <= a[..., 1:]) & (~tied | (b[..., :-1] != a[..., :-1]))
+    apart = b[..., :-1] < a[..., 1:]
     nan = np.isnan(a[..., 1:]) | np.isnan(a[..., :-1])
     bad = ~(one | (apart & ~nan))
     if bad.any():

@@ -59,13 +59,12 @@ def _winner(name: str, x: ArrayBase, axes: tuple[int, ...], largest: bool) -> An
     best = np.max(lo, axis=-1, keepdims=True)
     at = np.argmax(np.where(lo == best, hi, -np.inf), axis=-1)[..., None]
     chosen = np.take_along_axis(ids, at, -1)
-    top = np.take_along_axis(hi, at, -1)
-    # Touching at one point is decided; two points that are equal are a tie.
-    below = (hi <= best) & ~((lo == hi) & (hi == best) & (best == top))
+    below = hi < best
     open_ = ~(below | (ids == chosen))
     if open_.any():
         k = tuple(np.argwhere(open_)[0])
-        rival, first = (lo[k], hi[k]), (best[k[:-1]][0], top[k[:-1]][0])
+        rival = lo[k], hi[k]
+        first = best[k[:-1]][0], np.take_along_axis(hi, at, -1)[k[:-1]][0]
         if not largest:
             rival, first = (-rival[1], -rival[0]), (-first[1], -first[0])
         refuse_undecided(f"{name} of {shown(*first)} and {shown(*rival)}")
