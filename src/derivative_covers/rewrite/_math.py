@@ -17,7 +17,15 @@ from ..errors import (
     NondifferentiableError,
     UnsupportedOperationError,
 )
-from ..tape import CoverVar, TArray, box_of, linearnode, refuse_over_box, value
+from ..tape import (
+    CoverVar,
+    TArray,
+    box_of,
+    linearnode,
+    numbers,
+    refuse_over_box,
+    value,
+)
 
 __all__ = ["MATH"]
 
@@ -101,7 +109,10 @@ def _either(name: str, recorded: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _log(x: Any, base: Any = None) -> Any:
-    return np.log(x) if base is None else np.log(x) / np.log(base)
+    if base is None:
+        return np.log(x)
+    tape = box_of(x, base)
+    return np.log(numbers(tape, x)) / np.log(numbers(tape, base))
 
 
 def _special(name: str) -> Callable[..., Any]:
@@ -157,6 +168,8 @@ def _fsum(xs: list[Any]) -> Any:
     plain = [x for x in xs if not _live(x)]
     live = [x for x in xs if _live(x)]
     total = linearnode([1.0] * len(live), live)
+    if _ranges(*live):  # the sum of the others would be rounded
+        return functools.reduce(operator.add, map(_plain, plain), total)
     return total + math.fsum(map(_plain, plain)) if plain else total
 
 

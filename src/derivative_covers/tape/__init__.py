@@ -40,7 +40,7 @@ from ._generic import applies
 from ._generic import apply as apply_each
 from ._kinks import Kink, noted
 from ._local import input_variable, one_recording, output_entries, shared_variable
-from ._over_box import bounds, box_of
+from ._over_box import bounds, box_of, numbers
 from ._partials import columns, describe, kink_marks, marks, reason
 from ._record import check_extras, record
 from ._site import TapeSite
@@ -103,6 +103,7 @@ __all__ = [
     "nnodes",
     "noderef",
     "noted",
+    "numbers",
     "one_recording",
     "output_entries",
     "pushnode",

@@ -12,6 +12,7 @@ from ._convert import tape_of
 from ._exact import valued, values_of
 from ._extrema import refuse_ties
 from ._indexing import plain_index
+from ._over_box import numbers
 from ._protocol import as_array, implements
 from ._storage import ArrayBase
 from ._wide import sum_axes
@@ -144,5 +145,5 @@ def histogram(
         bare = np.histogram(plain, bins=settings["bins"], range=range, weights=heavy)[0]
         sums = _collected(w[inside], at[inside], bare.astype(w.v.dtype))
     if density:
-        sums = sums / np.diff(edges) / np.sum(sums)
+        sums = sums / np.diff(numbers(tape, edges)) / np.sum(sums)
     return valued(sums, r), edges

@@ -92,8 +92,8 @@ def why(tape: Tape, k: int) -> DomainError | NondifferentiableError:
         )
         return DomainError(msg, elemental=name, node=k, values=operands)
     msg = (
-        f"{text} meets a kink or jump within the box, where it has no derivative. Split "
-        "the box there, so that the kink is at most at the end of a part."
+        f"{text} meets a kink or jump within the box, or at an end of it, where it has no "
+        "derivative. Take boxes that stay away from it."
     )
     return NondifferentiableError(msg, elemental=name, node=k, values=operands)
 

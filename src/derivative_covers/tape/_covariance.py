@@ -9,6 +9,7 @@ import numpy as np
 from ._call import axes_of, check_dtype, extent
 from ._convert import tape_of
 from ._exact import valued, values_of
+from ._over_box import numbers
 from ._protocol import as_array, implements
 
 __all__: list[str] = []
@@ -35,7 +36,7 @@ def average(
         w: Any = heavy if tape_of(weights) is None else as_array(weights)
         if w.shape != x.v.shape:
             w = _spread(w, axis, x.v.shape)
-        total = np.sum(w, axis=axis, keepdims=keepdims)
+        total = np.sum(numbers(x.tape, w), axis=axis, keepdims=keepdims)
         y = np.sum(x * w, axis=axis, keepdims=keepdims) / total
     y = valued(y, r)
     if not returned:
@@ -83,22 +84,31 @@ def cov(
         x = np.concatenate([x, other if rowvar or other.shape[0] == 1 else other.T])
     if ddof is None:
         ddof = 0 if bias else 1
-    w = None if fweights is None else np.asarray(fweights, dtype=float)
+    w: Any = None if fweights is None else np.asarray(fweights, dtype=float)
+    own: Any = None
+    over_box = tape is not None and tape.box is not None
     if aweights is not None:
         own = heavy if tape_of(aweights) is None else as_array(aweights)
-        w = own if w is None else w * own
+        w = own if w is None else numbers(tape, w) * own
     if w is None:
         free: Any = x.shape[1] - ddof
     else:
+        own, w = (e if e is None else numbers(tape, e) for e in (own, w))
         free = total = np.sum(w)
         if ddof != 0:
             free = total - (
                 ddof if aweights is None else ddof * np.sum(w * own) / total
             )
-    if np.less_equal(values_of(free, tape), 0.0):
+    if np.less_equal(free if over_box else values_of(free, tape), 0.0):
         free = 0.0
-    x = x - average(x, 1, w, keepdims=True)
-    found = np.dot(x, x.T if w is None else (x * w).T) * np.true_divide(1.0, free)
+    if not over_box:
+        x = x - average(x, 1, w, keepdims=True)
+    elif w is None:
+        x = x - np.mean(x, 1, keepdims=True)
+    else:
+        x = x - np.sum(x * w, 1, keepdims=True) / total
+    found = np.dot(x, x.T if w is None else (x * w).T)
+    found = found / free if over_box else found * np.true_divide(1.0, free)
     return valued(np.squeeze(found) if np.ndim(r) else found[0, 0], r)
 
 

@@ -10,6 +10,7 @@ from ._convert import tape_of
 from ._elementwise import binary
 from ._exact import valued, values_of
 from ._extrema import with_ties
+from ._over_box import numbers
 from ._protocol import as_array, implements
 
 __all__: list[str] = []
@@ -56,7 +57,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Trapezoidal rule; the abscissae may be recorded as well."""
     f = as_array(y, x, dx)
     if x is not None:
-        at = x if isinstance(x, np.ndarray) and x.dtype != object else as_array(x, f)
+        plain = tape_of(x) is None
+        at = numbers(f.tape, np.asarray(x)) if plain else as_array(x, f)
         if at.ndim == 1:
             dx = np.diff(at).reshape((-1,) + (1,) * (f.v.ndim - 1 - axis % f.v.ndim))
         else:
@@ -129,8 +131,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def _slopes(f: Any, h: Any, edge_order: int) -> Any:
     """Differences along the first axis."""
+    if np.ndim(h) or edge_order > 1:
+        h = numbers(f.tape, np.asarray(h) if tape_of(h) is None else as_array(h))
     if np.ndim(h):
-        step: Any = np.diff(np.asarray(h) if tape_of(h) is None else as_array(h))
+        step: Any = np.diff(h)
         one, two = step[:-1], step[1:]
         first, last = step[0], step[-1]
     else:

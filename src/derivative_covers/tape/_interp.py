@@ -11,7 +11,7 @@ from ._convert import tape_of
 from ._decide import refuse_over_box, refuse_undecided, shown
 from ._exact import valued, values_of
 from ._extrema import with_ties
-from ._over_box import bounds
+from ._over_box import bounds, numbers
 from ._protocol import as_array, implements
 from ._storage import ArrayBase
 from ._wide import contract
@@ -115,8 +115,9 @@ def _wrapped(
     """Everything in one period, with a knot beyond either end."""
     if isinstance(knots, ArrayBase) and knots.tape.box is not None:
         refuse_over_box("numpy.interp with a period and recorded knots")
-    points, knots = points % period, knots % period
-    order = np.argsort(_plain(knots))
+    tape = next((e.tape for e in (points, heights) if isinstance(e, ArrayBase)), None)
+    order = np.argsort(_plain(knots) % period)
+    points, knots = (numbers(tape, e) % period for e in (points, knots))
     knots, heights = knots[order], heights[order]
     knots = np.concatenate([knots[-1:] - period, knots, knots[:1] + period])
     return points, knots, np.concatenate([heights[-1:], heights, heights[:1]])
@@ -132,12 +133,18 @@ def _segments(points: Any, knots: Any, heights: Any, k: Any = None) -> Any:
     k = np.clip(k, 0, n - 2)
     lo, hi = knots[k], knots[k + 1]
     if not any(isinstance(e, ArrayBase) for e in (points, knots)):
+        if heights.tape.box is not None:
+            lo, hi = (numbers(heights.tape, e) for e in (lo, hi))
+            share = (points - lo) / (hi - lo)
+            return (1.0 - share) * heights[k] + share * heights[k + 1]
         share = (points - lo) / (hi - lo)
         pair = np.stack([heights[k], heights[k + 1]], axis=1)[:, None]
         weights = np.stack([1.0 - share, share], axis=1)[..., None]
         return contract(pair, weights, (_plain(pair) @ weights).ravel())
-    slope = (heights[k + 1] - heights[k]) / (hi - lo)
-    return slope * (points - lo) + heights[k]
+    tape = tape_of(points, knots)
+    height, lo, hi = heights[k], numbers(tape, lo), numbers(tape, hi)
+    slope = (heights[k + 1] - numbers(tape, height)) / (hi - lo)
+    return slope * (points - lo) + height
 
 
 def _kinks(points: Any, knots: Any, heights: Any, ends: tuple[Any, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ._call import axes_of, extent
 from ._decide import refuse_over_box
 from ._elementwise import root
+from ._over_box import box_of, numbers
 from ._protocol import as_array, implements
 from ._spectra import svdvals
 from ._storage import constant
@@ -84,4 +86,8 @@ def _vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         return np.sum(size, axis=axis, keepdims=keepdims)
     if abs(ord) == np.inf:
         return (np.max if ord > 0 else np.min)(size, axis=axis, keepdims=keepdims)
-    return np.sum(size**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
+    total = np.sum(size**ord, axis=axis, keepdims=keepdims)
+    inverse: Any = 1.0 / ord
+    if box_of(a) is not None and Fraction(inverse) * Fraction(ord) != 1:
+        inverse = numbers(a.tape, 1.0) / ord
+    return total**inverse

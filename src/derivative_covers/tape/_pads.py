@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import UnsupportedOperationError
 from ._exact import picked, valued, values_of
+from ._over_box import numbers
 from ._protocol import as_array, implements
 from ._storage import assembled
 
@@ -116,7 +117,7 @@ def _ramp(
     shape[axis] = -1
     sides = []
     for side, edge, width, end in zip((0, 1), edges, widths, ends, strict=True):
-        share = np.arange(width).reshape(shape) / max(width, 1)
+        share: Any = numbers(y.tape, np.arange(width).reshape(shape)) / max(width, 1)
         share = np.flip(share, axis) if side else share
         sides.append((edge - end) * share + end if width else _cut(y, axis, slice(0)))
     return sides[0], sides[1]

@@ -11,6 +11,7 @@ from ._call import plain
 from ._convert import tape_of
 from ._elementwise import binary, common_tape
 from ._exact import valued, values_of
+from ._over_box import box_of
 from ._products import factors
 from ._protocol import as_array, implements
 from ._storage import ArrayBase, constant
@@ -30,10 +31,10 @@ def polyval(p: Any, x: Any) -> Any:
         for row in as_array(c, x):
             y = y * x + row
         return valued(y, r)
-    if tape_of(x) is None:
+    if tape_of(x) is None and box_of(c) is None:
         powers = np.vander(np.ravel(values_of(x, tape)), c.size)
         return contract(powers[None], c.reshape(1, -1, 1), r)
-    at = as_array(x)
+    at = as_array(x, c)
     y = np.zeros_like(at)
     if c.size:
         y[...] = c[0]

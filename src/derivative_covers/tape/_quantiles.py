@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import Interval
+from ..elements._outward import down, up
 from ..errors import UnsupportedOperationError
 from ._call import axes_of, extent, stored
 from ._convert import tape_of
 from ._exact import valued
+from ._over_box import box_of
 from ._protocol import as_array, implements
 from ._storage import constant
 from ._wide import contract
@@ -38,6 +42,22 @@ def _positions(n: int, q: NDArray[Any], method: str) -> NDArray[Any]:
         return np.clip(at, 0.0, n - 1.0)
     at = np.quantile(np.arange(n, dtype=float), q, method=method)  # type: ignore[call-overload]
     return np.round(2.0 * at) / 2.0  # type: ignore[no-any-return]
+
+
+def _exact_positions(n: int, q: Any, percent: float, method: str) -> list[Fraction]:
+    """Positions without rounding, for the methods that do not round to an entry."""
+    alpha, beta = map(_ratio, _CONTINUOUS.get(method, (1.0, 1.0)))
+    found = []
+    for e in np.ravel(q).tolist():
+        p = Fraction(e) / Fraction(percent)
+        at = n * p + alpha + p * (1 - alpha - beta) - 1
+        found.append(min(max(at, Fraction(0)), Fraction(n - 1)))
+    return found
+
+
+def _ratio(x: float) -> Fraction:
+    """The fraction of small denominator that ``x`` stands for, such as 1/3."""
+    return Fraction(x).limit_denominator(8)
 
 
 def refuse_recorded(q: Any, weights: Any) -> None:
@@ -75,17 +95,30 @@ def _quantile(
     values = np.array(r).reshape(asked.size, *kept)
     if not values.size:
         return stored(constant(x.tape, r), out)
+    method = kw["method"]
     if kw.get("weights") is not None:
         rows = [_equal(ordered, v) for v in values]
     else:
-        at = _positions(ordered.v.shape[-1], asked.ravel(), kw["method"])
-        rows = [_entry(ordered, p, v) for p, v in zip(at, values, strict=True)]
+        at = _positions(ordered.v.shape[-1], asked.ravel(), method)
+        exact: Any = [None] * at.size
+        if box_of(x) is not None and method in ("linear", *_CONTINUOUS):
+            exact = _exact_positions(ordered.v.shape[-1], q, percent, method)
+        rows = [_entry(ordered, *p) for p in zip(at, values, exact, strict=True)]
     y = np.stack(rows).reshape(np.shape(r))
     return stored(valued(y if np.ndim(r) else y[()], r), out)
 
 
-def _entry(ordered: Any, at: float, value: Any) -> Any:
-    """The entry at a position, or the weighted pair around it."""
+def _entry(ordered: Any, at: float, value: Any, exact: Fraction | None) -> Any:
+    """The entry at a position, or the weighted pair around it.
+
+    Over a box the shares of a pair contain the exact ones, and those that NumPy rounds.
+    """
+    if exact is not None and (exact != at or exact.denominator != 1):
+        low = min(int(exact), ordered.v.shape[-1] - 2)
+        both = sorted((float(exact - low), max(at - low, 0.0)))
+        part = Interval(*np.clip([down(both[0]), up(both[1])], 0.0, 1.0))
+        below, above = ordered[..., low], ordered[..., low + 1]
+        return as_array((1.0 - part) * below + part * above, ordered)
     low = int(at)
     share = at - low
     if share == 0.0:

@@ -21,7 +21,13 @@ def _line(start: Any, stop: Any, num: int, endpoint: bool) -> tuple[Any, Any]:
     div = num - 1 if endpoint else num
     step = delta / div if div > 0 else np.nan * delta
     at = np.arange(num, dtype=float).reshape((-1,) + (1,) * np.ndim(delta))
-    y = at / div * delta + a if div > 0 else at * delta + a
+    if div > 0:
+        tape = tape_of(delta)
+        # NumPy divides first, which rounds.
+        exact = tape is not None and tape.box is not None
+        y = (at * delta / div if exact else at / div * delta) + a
+    else:
+        y = at * delta + a
     if endpoint and num > 1:
         last = b if b.ndim == y.ndim - 1 else np.broadcast_to(b, y.shape[1:])
         y = np.concatenate([y[:-1], last[None]])

@@ -8,8 +8,10 @@ import numpy as np
 
 from ._call import axes_of, check_dtype, extent, stored
 from ._convert import tape_of
+from ._decide import refuse_over_box
 from ._elementwise import binary, root, unary
 from ._exact import valued, values_of
+from ._over_box import box_of
 from ._protocol import UFUNC_METHODS, as_array, implements
 from ._select import truth
 from ._storage import constant
@@ -98,6 +100,8 @@ def var(
     x = as_array(a, mean)
     check_dtype(dtype, x.tape)
     ddof = ddof if correction is None else correction
+    if box_of(x) is not None and ddof != np.floor(ddof):
+        refuse_over_box("a variance with a ddof that is no whole number")
     v = x.v
     axes = axes_of(axis, v.ndim)
     kw: dict[str, Any] = {} if where is True else {"where": truth(where)}

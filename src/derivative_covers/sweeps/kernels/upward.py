@@ -105,7 +105,7 @@ def scaled(found, c, t, s, ids, a0, sa):
 def root_above(x):
     """At least the square root of ``x``."""
     r = np.sqrt(x)
-    return r if r == 0 or r == 1 else above(r)
+    return r if x == 0 or x == 1 else above(r)  # r may be 1 where x is not
 
 
 @kernel
@@ -118,9 +118,16 @@ def quotient_above(a, b):
 def product_reaches(a, b, c):
     """Whether ``a * b >= c`` in exact arithmetic; never where it is not."""
     p = a * b
-    if p != c or c == 0:
+    if p != c or c == 0 or c == INF:
         return p >= c
-    return moderate(a, b, p) and lost(a, b, p) >= 0
+    if moderate(a, b, p):
+        return lost(a, b, p) >= 0
+    a, i = math.frexp(a)
+    b, j = math.frexp(b)
+    c, k = math.frexp(c)
+    c = math.ldexp(c, min(max(k - i - j, -9), 9))  # they are as large to rounding
+    p = a * b
+    return p > c or (p == c and lost(a, b, p) >= 0)
 
 
 @kernel
