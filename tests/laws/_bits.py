@@ -95,8 +95,34 @@ def box_bits(f: Any, x0: Any) -> dict[str, str]:
     return {name: np.asarray(r).tobytes().hex() for name, r in results.items()}
 
 
+def holomorphic(x: Any) -> Any:
+    """A program of complex numbers, with steps of every kind."""
+    M = 1j * np.random.default_rng(2).normal(size=(3, x.size))
+    y = np.exp(x) * np.sin(x) + x**2 + 1j * x + x / (2 + x[::-1])
+    w, s = M @ x, x[0]
+    for k in range(10):
+        s = s + x[k] * x[k + 1] * (0.5 + 0.1j) - np.cos(x[k]) + 2.0
+    return np.sum(y * np.tanh(x)) + w @ w + s + y @ x
+
+
+def complex_bits(dtype: Any) -> dict[str, str]:
+    """The same at a complex point."""
+    rng = np.random.default_rng(3)
+    z = 0.3 * (rng.normal(size=300) + 1j * rng.normal(size=300))
+    tape, out = dc.tape_function(holomorphic, z.astype(dtype))
+    results = {
+        "gradient": dc.gradient(tape, out),
+        "hvp": dc.hvp(tape, out, z),
+        "forward": dc.abs_forward(abs(z), tape),
+        "reverse": dc.abs_reverse(tape, out, 1.0),
+        "sum": dc.cover_hessian(tape, out).h,
+        "quadrature": dc.cover_hessian(tape, out, merge="quadrature").h,
+    }
+    return {name: np.asarray(r).tobytes().hex() for name, r in results.items()}
+
+
 def all_bits() -> dict[str, dict[str, str]]:
-    """The bits of every program of ``NAMES``, in float64 and float32."""
+    """The bits of every program, in all kinds of numbers that kernels compile for."""
     bits = {name: sweep_bits(BY_NAME[name], BY_NAME[name].x0) for name in NAMES}
     for name in ("rosenbrock_slices", "griewank", "neural_network"):
         program = BY_NAME[name]
@@ -104,6 +130,8 @@ def all_bits() -> dict[str, dict[str, str]]:
     for name in BOXES:
         program = BY_NAME[name]
         bits[name + " box"] = box_bits(program, program.x0)
+    for dtype in ("complex128", "complex64"):
+        bits["holomorphic " + dtype] = complex_bits(dtype)
     return bits
 
 

@@ -209,37 +209,6 @@ def test_covers_follow_powers_of_two_bit_for_bit() -> None:
             np.testing.assert_array_equal(other.gradient, 4 * one.gradient * scale)
 
 
-def test_compiled_and_uncompiled_bits_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(2)
-    n = 300
-    z = 0.3 * (rng.normal(size=n) + 1j * rng.normal(size=n))
-    M = 1j * rng.normal(size=(3, n))
-
-    def f(x: Any) -> Any:
-        y = np.exp(x) * np.sin(x) + x**2 + 1j * x + x / (2 + x[::-1])
-        w, s = M @ x, x[0]
-        for k in range(10):
-            s = s + x[k] * x[k + 1] * (0.5 + 0.1j) - np.cos(x[k]) + 2.0
-        return np.sum(y * np.tanh(x)) + w @ w + s + y @ x
-
-    tape, out = dc.tape_function(f, z)
-
-    def results() -> list[Any]:
-        return [
-            dc.gradient(tape, out),
-            dc.hvp(tape, out, z),
-            dc.cover_hessian(tape, out).h,
-            dc.cover_hessian(tape, out, merge="quadrature").h,
-            dc.abs_reverse(tape, out, 1.0),
-        ]
-
-    plain = results()
-    monkeypatch.setattr(Kernel, "__call__", lambda self, *a: self.compiled()(*a))
-    for one, other in zip(plain, results(), strict=True):
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
-
-
 def test_single_precision() -> None:
     for f in PROGRAMS:
         z = points(1)[0].astype(np.complex64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from fractions import Fraction
+from multiprocessing import get_context
 from types import SimpleNamespace
 
 import numpy as np
@@ -107,7 +108,7 @@ def test_results_do_not_depend_on_the_executor(function) -> None:
 @pytest.mark.slow
 def test_processes() -> None:
     alone = bounds.alphabb(wavy, BOX, max_boxes=6)
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         there = bounds.alphabb(wavy, BOX, max_boxes=6, executor=pool)
     assert np.array_equal(alone, there)
     assert there.gap == alone.gap

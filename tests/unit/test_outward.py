@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from derivative_covers.elements import _outward as out
@@ -311,6 +311,7 @@ def test_no_warnings_and_no_aliasing():
 
 
 @given(pairs=st.tuples(intervals, intervals))
+@example(pairs=((5e-324, 5e-324), (5e-324, 5e-324)))
 @settings(max_examples=200)
 def test_single_intervals_have_the_bits_of_arrays(pairs):
     x, y = (tuple(map(np.float64, p)) for p in pairs)

@@ -13,6 +13,7 @@ __all__ = ["add", "divide", "square_root", "squares", "times"]
 
 Ends = tuple[float, float] | None
 
+_NORMAL = math.ldexp(1.0, -1022)
 _TINY, _HUGE = math.ldexp(1.0, -1000), math.ldexp(1.0, 1020)
 _BITS = 2.0**26
 
@@ -31,6 +32,8 @@ def add(xl: float, xh: float, yl: float, yh: float) -> Ends:
 
 def times(xl: float, xh: float, yl: float, yh: float) -> Ends:
     """``x * y``."""
+    if _subnormal(xl, xh, yl, yh):
+        return None
     products = xl * yl, xl * yh, xh * yl, xh * yh
     exact = (_binary(xl) and _binary(xh)) or (_binary(yl) and _binary(yh))
     return _moved(min(products), max(products), exact or _few_bits(xl, xh, yl, yh))
@@ -38,7 +41,7 @@ def times(xl: float, xh: float, yl: float, yh: float) -> Ends:
 
 def divide(xl: float, xh: float, yl: float, yh: float) -> Ends:
     """``x / y``."""
-    if yl <= 0 <= yh:
+    if yl <= 0 <= yh or _subnormal(xl, xh, yl, yh):
         return None
     quotients = xl / yl, xl / yh, xh / yl, xh / yh
     lo = min(quotients)
@@ -50,7 +53,7 @@ def divide(xl: float, xh: float, yl: float, yh: float) -> Ends:
 
 def squares(xl: float, xh: float) -> Ends:
     """``x**2``."""
-    if xl <= 0 <= xh:
+    if xl <= 0 <= xh or _subnormal(xl, xh):
         return None
     lo, hi = sorted((xl * xl, xh * xh))
     return _moved(lo, hi, (_binary(xl) and _binary(xh)) or _few_bits(xl, xh))
@@ -87,3 +90,8 @@ def _few_bits(*numbers: float) -> bool:
 def _binary(v: float) -> bool:
     """Whether ``v`` is zero or a power of two."""
     return math.frexp(v)[0] in (0.5, -0.5, 0.0)
+
+
+def _subnormal(*numbers: float) -> bool:
+    """Whether one of them is."""
+    return any(0.0 < abs(v) < _NORMAL for v in numbers)
