@@ -124,6 +124,7 @@ _LATER = {
     "forward_cover": "forward",
     "with_numpy": "rewrite",
 }
+_HELPERS = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
 
 
 def __getattr__(name: str) -> Any:
@@ -138,4 +139,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__} - _HELPERS)

@@ -222,7 +222,11 @@ def test_fixed_and_absent_variables() -> None:
     assert found.alpha.tolist() == [0, 0, 0, 0]  # linear in what is free
     assert bounds.convex_on(f, [(-1, 1), (2, 2), (3, 3), (0, 1)]) is True
     assert bounds.convex_on(f, [(-1, 1), (2, 2), (3, 4), (0, 1)]) is False
-    assert bounds.alphabb(f, [(1, 1), (2, 2), (3, 3), (0, 0)]).gap == 0
+    fixed = [(1, 1), (2, 2), (3, 3), (0, 0)]
+    assert bounds.alphabb(f, fixed).gap == 0
+    assert bounds.convex_on(f, fixed) is True
+    with pytest.raises(DomainError):
+        bounds.convex_on(lambda x: np.log(x[0]), [(0, 0)])
 
 
 def test_what_exceeds_all_floats_is_refused() -> None:
@@ -266,8 +270,18 @@ def test_lower_bounds_are_below_and_points_are_checked() -> None:
     assert low <= min(wavy(p) for p in x)
     with pytest.raises(OptionError, match="does not lie in the box"):
         found.lower_bound([2.0, 0.0, 0.0])
-    with pytest.raises(ShapeError):
-        found.lower_bound([0.0, 0.0])
+    for at_two in (found.lower_bound, found.underestimator):
+        with pytest.raises(ShapeError, match=r"shape \(2,\); the box has shape \(3,\)"):
+            at_two([0.0, 0.0])
+
+
+def test_underestimators_take_lists_and_recorded_points() -> None:
+    found = bounds.alphabb(lambda x: -np.sum(x**2), [(0, 1), (0, 1)])
+    assert found.underestimator([0.5, 0.5]) == -1.0
+    slope = dc.gradient(lambda x: found.underestimator([x[0], x[1]]), [0.5, 0.25])
+    assert slope.tolist() == dc.gradient(found.underestimator, [0.5, 0.25]).tolist()
+    line = bounds.alphabb(lambda x: -(x**2), (0.0, 1.0))
+    assert line.underestimator(0.5) == line.underestimator(np.array(0.5)) == -0.5
 
 
 @pytest.mark.parametrize(
@@ -284,6 +298,11 @@ def test_lower_bounds_are_below_and_points_are_checked() -> None:
 def test_bad_options_are_refused(function, options, error) -> None:
     with pytest.raises(error):
         function(wavy, BOX, **options)
+
+
+def test_a_name_that_no_option_has_is_named() -> None:
+    with pytest.raises(TypeError, match=r"'method' is no option .* max_boxes"):
+        bounds.convex_on(wavy, BOX, method="cover")
 
 
 def test_a_method_that_is_none() -> None:

@@ -307,3 +307,11 @@ def test_submaps_hold_over_the_box() -> None:
     for bad in (([1.0], J), (y, [[1.0, 0.0]])):
         with pytest.raises(InputTypeError, match="Interval"):
             dc.tape_function(lambda x, bad=bad: dc.submapnode(x[:2], *bad), BOX)  # type: ignore[misc]
+
+
+def test_a_list_of_intervals_is_one_interval_first():
+    ends = [dc.Interval(0, 1), 2.0]
+    with pytest.raises(InputTypeError, match=r"one Interval .* Interval\(x0\)"):
+        dc.gradient(lambda x: x[0] * x[1], ends)
+    found = dc.gradient(lambda x: x[0] * x[1], dc.Interval(ends))
+    assert (found.lo.tolist(), found.hi.tolist()) == ([2, 0], [2, 1])

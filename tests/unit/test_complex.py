@@ -289,3 +289,16 @@ def test_pickled_tapes_answer_alike() -> None:
     tape, out = dc.tape_function(KEPT["numbers"], Z)
     again = copy.deepcopy(tape)
     np.testing.assert_array_equal(dc.gradient(again, out), dc.gradient(tape, out))
+
+
+def test_the_hint_for_fft_holds_for_both_kinds_of_inputs():
+    k = np.outer(np.arange(4), np.arange(4)) * 2 * np.pi / 4
+    z = np.array([1.0, 2j, -1.0, 0.5])
+    with pytest.raises(UnsupportedOperationError, match=r"np\.exp\(-1j \* k\) @ x"):
+        dc.gradient(lambda z: np.fft.fft(z)[1], z)
+    assert dc.jacobian(lambda z: np.exp(-1j * k) @ z, z) == pytest.approx(
+        np.fft.fft(np.eye(4))
+    )
+    real = dc.jacobian(lambda x: np.cos(k) @ x, z.real)
+    imaginary = dc.jacobian(lambda x: -np.sin(k) @ x, z.real)
+    assert real + 1j * imaginary == pytest.approx(np.fft.fft(np.eye(4)))

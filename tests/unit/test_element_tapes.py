@@ -325,3 +325,16 @@ def test_covers_in_floats_alone_would_not_hold_exactly():
         near = dc.cover_hessian(lambda x, c=c: float(c) * x[0] ** 2, [1 / 3]).h[0]
         short += F(float(near)) ** 2 < 2 * c
     assert short
+
+
+def test_refusals_speak_of_the_type_and_not_of_a_box():
+    x = [F(1), F(2)]
+    for call in (dc.forward_cover, dc.check):
+        with pytest.raises(InputTypeError, match="holds numbers of type Fraction"):
+            call(lambda x: x[0] * x[1], x)
+    with pytest.raises(UnsupportedOperationError, match="of another type than floats"):
+        dc.gradient(lambda x: np.linalg.solve(np.eye(2), x)[0], x)
+    with pytest.raises(UnsupportedOperationError, match="of another type than floats"):
+        dc.hessian(lambda x: x[0] * x[1], x, sparse=True)
+    with pytest.raises(NondifferentiableError, match=r"absolute\(0\.0\)"):
+        dc.gradient(lambda x: abs(x[0]), [F(0)])

@@ -436,3 +436,16 @@ def test_big_arrays_keep_their_views_and_flags():
         huge = Interval(np.full(4, 1e308)) * 10
         assert huge.hi.tolist() == [np.inf] * 4
         assert np.isfinite(huge.lo).all()
+
+
+def test_refused_functions_have_the_names_by_which_they_were_called():
+    x = Interval([1.0, 2.0], [2.0, 3.0])
+    for call, name in (
+        (lambda: np.linalg.solve(np.eye(2), x), "numpy.linalg.solve is not"),
+        (lambda: np.fft.fft(x), "numpy.fft.fft is not"),
+        (lambda: np.median(x), "numpy.median is not"),
+    ):
+        with pytest.raises(errors.UnsupportedOperationError, match=name):
+            call()
+    with pytest.raises(errors.InputTypeError, match=r"type str; .*Fraction\(\)"):
+        Interval("0.1")

@@ -82,3 +82,16 @@ def test_sparse_matrices_are_read_as_they_are(ask):
     assert ask([0.0], sparse.csr_array((1, 1))) == ask([0.0], [[0.0]])
     with pytest.raises(errors.ShapeError, match="2 x 2"):
         ask([1.0, 2.0], sparse.csr_array(H))
+
+
+def test_hessians_over_a_box_count_by_their_largest_members():
+    def f(p):
+        return p["a"] ** 2 * p["b"][0] + p["b"][1] ** 3
+
+    box = {"a": dc.Interval(-1, 2), "b": [1.0, 2.0]}
+    cover, H = dc.cover_hessian(f, box), dc.hessian(f, box)
+    assert dc.iscover(cover, H)
+    assert dc.cover_excess(cover, H) >= 0
+    H = dc.Interval([[-4.0, 0.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 1.0]])
+    assert dc.iscover([2.0, 1.0], H)
+    assert not dc.iscover([1.9, 1.1], H)

@@ -54,12 +54,19 @@ class AlphaBB:
         """The underestimator at a point of the box, in plain arithmetic.
 
         Args:
-            x: A point, of the shape of the box; may be recorded, too.
+            x: A point, of the shape of the box; may be recorded, too. It is not asked
+                whether it lies in the box, so that optimisers may step out of it.
 
         Returns:
             ``f(x) - sum(alpha * (x - lo) * (hi - x))``. In exact arithmetic this is
             convex; the rounding of ``f`` is that of the program.
+
+        Raises:
+            ShapeError: If the point has another shape than the box.
         """
+        if not hasattr(x, "shape"):
+            x = np.asarray(x)[()]
+        self._check_shape(x.shape)
         args = self._recording.get("args", ())
         value = self._f(x, *args, **(self._recording.get("kwargs") or {}))
         return value - np.sum(self.alpha * (x - self.box.lo) * (self.box.hi - x))
@@ -84,9 +91,7 @@ class AlphaBB:
             One recording and one reverse sweep over intervals.
         """
         point = Interval(x)
-        if point.shape != self.box.shape:
-            msg = f"x has shape {point.shape}; the box has shape {self.box.shape}."
-            raise ShapeError(msg)
+        self._check_shape(point.shape)
         if point not in self.box:
             msg = f"x is {x!r:.80}, which does not lie in the box."
             raise OptionError(msg)
@@ -97,6 +102,11 @@ class AlphaBB:
         slope = slope + self.alpha * (left - right)
         fall = np.minimum(slope * (0 - left), slope * right)
         return float((value + np.sum(np.minimum(fall, 0.0))).lo)
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if shape != self.box.shape:
+            msg = f"x has shape {shape}; the box has shape {self.box.shape}."
+            raise ShapeError(msg)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.array(self.alpha, dtype=dtype)

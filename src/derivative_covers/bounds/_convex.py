@@ -109,6 +109,8 @@ class _Convex:
 
         At a point alone, a tie could have gone to a branch that holds nowhere else.
         """
+        if not self.free.any():
+            return False
         try:
             H = self._hessian(lo, hi)
             direction = np.linalg.eigh(0.5 * H.lo + 0.5 * H.hi)[1][:, 0]

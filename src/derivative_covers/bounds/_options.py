@@ -62,7 +62,14 @@ def split_options(options: Options) -> tuple[RecordingOptions, Bisection]:
     """
     recording: Any = {k: v for k, v in options.items() if k in _RECORDING}
     rest: Any = {k: v for k, v in options.items() if k not in _RECORDING}
+    for name in rest.keys() - _BISECTION.keys():
+        msg = (
+            f"{name!r} is no option of this function; those of recording and bisection "
+            f"are {', '.join([*_RECORDING, *_BISECTION])}."
+        )
+        raise TypeError(msg)
     return recording, Bisection(**rest)
 
 
 _RECORDING = ("args", "kwargs", "numpy")
+_BISECTION = Bisection.__dataclass_fields__

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..elements import Interval, magnitude
 from ..errors import OptionError, ShapeError
 from ._structure import flat, flat_matrix
 
@@ -46,7 +47,13 @@ def _logs(h: Any, H: Any) -> tuple[Array, Array]:
 
 
 def _sizes(H: Any) -> Array:
-    """Absolute values of the entries of a real or complex matrix, in float64."""
+    """Absolute values of the entries of a real or complex matrix, in float64.
+
+    Of intervals, the largest ones of members.
+    """
+    if isinstance(H, Interval):
+        found: Array = np.asarray(magnitude(H))
+        return found
     kind = np.complex128 if np.iscomplexobj(H) else np.float64
     return np.abs(np.asarray(H, dtype=kind))
 
@@ -86,7 +93,8 @@ def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
         h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
         H: Matrix with n x n entries, real or complex, SciPy's sparse ones among them,
-            or the nest of blocks that :func:`hessian` gives.
+            or the nest of blocks that :func:`hessian` gives. An :class:`Interval` of
+            matrices counts by its largest absolute values.
         rtol: Relative shortfall that is forgiven as rounding; None for 1e-12, or 16
             units of the coarser of the two types where that is more.
 
@@ -115,8 +123,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
     Args:
         h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
-        H: Matrix with n x n entries, SciPy's sparse ones among them, or the nest of
-            blocks that :func:`hessian` gives.
+        H: As in :func:`iscover`.
         threshold: Entries up to this fraction of the largest count as zero.
 
     Returns:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import Interval
+from ..elements import Interval, magnitude
 from ..errors import ShapeError
 from ..tape import Tape
 
@@ -47,6 +47,8 @@ def flat(tree: Any) -> NDArray[Any]:
 def flat_matrix(h: Any, H: Any) -> NDArray[Any]:
     """A nest of nests of blocks as one matrix; ``h`` has the structure of the inputs.
 
+    Blocks of intervals give their largest absolute values.
+
     Raises:
         ShapeError: If ``H`` lacks that structure.
     """
@@ -58,7 +60,7 @@ def flat_matrix(h: Any, H: Any) -> NDArray[Any]:
 
 def _columns(h: Any, H: Any, rows: int) -> NDArray[Any]:
     def cut(column: Any, block: Any) -> NDArray[Any]:
-        found = np.asarray(block)
+        found = magnitude(block) if isinstance(block, Interval) else np.asarray(block)
         if found.size != rows * np.size(column):
             _refuse()
         return found.reshape(rows, -1)

@@ -321,12 +321,12 @@ class Interval(NDArrayOperatorsMixin):
             return NotImplemented
         rule = FUNCTIONS.get(func)
         if rule is None:
-            return _refuse(f"numpy.{func.__name__}")
+            return _refuse(f"{func.__module__}.{func.__name__}")
         try:
             inspect.signature(rule).bind(*args, **kw)
         except TypeError:
             options = ", ".join(kw) or f"{len(args)} arguments"
-            return _refuse(f"numpy.{func.__name__} with {options}")
+            return _refuse(f"{func.__module__}.{func.__name__} with {options}")
         return rule(*args, **kw)
 
     def _compared(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:

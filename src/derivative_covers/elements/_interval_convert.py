@@ -103,7 +103,9 @@ def _array(x: Any, what: str) -> Pair:
         hi = np.array([p[1] for p in pairs], dtype=np.float64).reshape(a.shape)
         return lo[()], hi[()]
     if a.dtype.kind not in "fiub":
-        raise InputTypeError(_refusal(what, a.dtype.name))
+        raise InputTypeError(
+            _refusal(what, "str" if a.dtype.kind == "U" else a.dtype.name)
+        )
     with np.errstate(all="ignore"):
         lo = a.astype(np.float64)
         if a.dtype.kind == "f":
@@ -127,5 +129,6 @@ def _small(a: Any) -> bool:
 def _refusal(what: str, kind: str) -> str:
     return (
         f"{what} got entries of type {kind}; real numbers or intervals are needed. "
-        "Convert text with float(), and give real and imaginary parts apart"
+        "Convert text with float(), or exactly with fractions.Fraction(), and give real "
+        "and imaginary parts apart"
     )

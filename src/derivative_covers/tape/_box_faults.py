@@ -74,7 +74,8 @@ def _node(tape: Tape, k: Any) -> Interval:
 def _shown(x: Any) -> str:
     if isinstance(x, float):
         return repr(x)
-    return f"[{float(x.lo)!r}, {float(x.hi)!r}]"
+    lo, hi = float(x.lo), float(x.hi)
+    return repr(lo) if lo == hi else f"[{lo!r}, {hi!r}]"
 
 
 def why(tape: Tape, k: int) -> DomainError | NondifferentiableError:

@@ -123,11 +123,12 @@ def refuse_over_box(name: str, instead: str = "") -> NoReturn:
         UnsupportedOperationError: Always.
     """
     msg = (
-        f"{name} is not available for variables that range over a box: its result "
-        "follows from their values in a way that intervals do not decide. "
+        f"{name} is not available for variables that range over a box, or hold numbers "
+        "of another type than floats and complex numbers: its result follows from their "
+        "values in a way that intervals do not decide. "
     )
     msg += instead or (
-        "Record at a point, write it with supported functions, or keep it away from the "
+        "Record at a point of floats, write it with supported functions, or keep it away from the "
         "variables."
     )
     raise UnsupportedOperationError(msg)

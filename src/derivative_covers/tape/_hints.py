@@ -8,9 +8,9 @@ __all__ = ["HINTS", "hint", "public_name"]
 
 _VALUE = "Take derivative_covers.value(x) of the argument where its derivative is not wanted."
 _DFT = (
-    "Recorded programs are real: with k = np.outer(np.arange(n), np.arange(n)) * 2 * "
-    "np.pi / n, write the real part as np.cos(k) @ x and the imaginary part as "
-    "-np.sin(k) @ x."
+    "With k = np.outer(np.arange(n), np.arange(n)) * 2 * np.pi / n, it is "
+    "np.exp(-1j * k) @ x of complex inputs; of real ones np.cos(k) @ x is its real part "
+    "and -np.sin(k) @ x the imaginary part."
 )
 _SYMMETRIC = (
     "Eigenvectors are not unique; np.linalg.eigvalsh gives the eigenvalues of a "

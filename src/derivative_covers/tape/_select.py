@@ -153,7 +153,7 @@ def floor_divide(x: Any, y: Any) -> Any:
 
 @implements(np.conjugate)
 def conjugate(x: Any) -> Any:
-    """A new array, as the ufunc gives: recorded programs are real."""
+    """A new array, as the ufunc gives; refused at complex inputs."""
     if isinstance(x, TVar):
         return x
     a = as_array(x)
@@ -162,20 +162,20 @@ def conjugate(x: Any) -> Any:
 
 @implements(np.real, np.real_if_close)
 def real(x: Any, tol: Any = None) -> Any:
-    """The variable itself: recorded programs are real."""
+    """The variable itself; refused at complex inputs."""
     return x if isinstance(x, (ArrayBase, TVar)) else as_array(x)
 
 
 @implements(np.imag)
 def imag(x: Any) -> Any:
-    """Zeros: recorded programs are real."""
+    """Zeros; refused at complex inputs."""
     a = as_array(x)
     return constant(a.tape, np.array(a.v.imag))
 
 
 @implements(np.angle)
 def angle(z: Any, deg: bool = False) -> Any:
-    """Zero or half a turn, with a jump at zero: recorded programs are real."""
+    """Zero or half a turn, with a jump at zero; refused at complex inputs."""
     found = np.arctan2(0.0, z if isinstance(z, TVar) else as_array(z))
     return found * (180 / np.pi) if deg else found
 

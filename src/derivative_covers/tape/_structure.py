@@ -19,7 +19,13 @@ from ..elements import (
     element_type,
     is_defined,
 )
-from ..errors import DomainError, InputTypeError, OptionError, ShapeError
+from ..errors import (
+    DomainError,
+    InputTypeError,
+    OptionError,
+    ShapeError,
+    UnsupportedOperationError,
+)
 from ._storage import ArrayBase
 from ._tvar import TVar
 
@@ -66,6 +72,12 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         raise InputTypeError(msg)
     try:
         x = np.asarray(x0)
+    except UnsupportedOperationError:
+        msg = (
+            f"{name} is a {type(x0).__name__} that holds Intervals; a box is one Interval "
+            f"of all variables, such as Interval({name})."
+        )
+        raise InputTypeError(msg) from None
     except ValueError as error:
         msg = (
             f"{name} is no array of numbers ({error}); give a rectangular array, "
@@ -75,6 +87,14 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
     try:
         x = np.asarray(x, dtype=element_type(x))
     except InputTypeError as error:
+        T = element_class(x0)
+        if T is not None:
+            msg = (
+                f"{name} holds numbers of type {T.__name__}, and this needs floats; they "
+                "can be given where a function is recorded on a tape (tape_function and "
+                "what takes its tape)."
+            )
+            raise InputTypeError(msg) from None
         msg = str(error).replace("x0 ", f"{name} ", 1)
         if x.dtype == object and any(isinstance(e, _NESTS) for e in x.flat):
             msg += "; a list is one array, so use a tuple for parts of their own"

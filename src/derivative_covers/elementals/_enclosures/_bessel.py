@@ -10,7 +10,7 @@ import numpy as np
 from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._boxes import monotone
-from ._enclosed import Enclosed
+from ._enclosed import Enclosed, endless
 from ._integrals import constant_order
 from ._registry import add_shape, encloses
 from ._shapes import Shape, enclose_shape
@@ -103,11 +103,6 @@ def _wave(
     return [(a.reshape(shape)[()], b.reshape(shape)[()]) for a, b in found]
 
 
-def _infinite(x: Pair) -> Any:
-    mask = ~(np.isfinite(x[0]) & np.isfinite(x[1]))
-    return mask if np.any(mask) else None
-
-
 _UNIT = ((-1.0, 1.0),) * 3  # |J| <= 1 and so its derivatives: DLMF 10.9.2
 _LINE = ((-inf, inf),) * 3
 
@@ -115,13 +110,13 @@ _LINE = ((-inf, inf),) * 3
 @encloses("j0")
 def _j0(pattern: int, x: Pair, order: int) -> Enclosed:
     v, *parts = _wave("j0", _whole("j", -1, 0), x, order, _UNIT)
-    return Enclosed(v, tuple(parts), _infinite(x))
+    return Enclosed(v, tuple(parts), endless(x))
 
 
 @encloses("j1")
 def _j1(pattern: int, x: Pair, order: int) -> Enclosed:
     v, *parts = _wave("j1", _whole("j", -1, 1), x, order, _UNIT)
-    return Enclosed(v, tuple(parts), _infinite(x))
+    return Enclosed(v, tuple(parts), endless(x))
 
 
 def _second_kind(name: str, n: int) -> None:
@@ -247,7 +242,7 @@ def _mirrored(shape: Shape, x: Pair, order: int, parity: tuple[int, ...]) -> Enc
         pairs.append(ow.where(x[0] > 0.0, p, ow.where(x[1] < 0.0, q, both)))  # type: ignore[arg-type]
     kink = (x[0] <= 0.0) & (x[1] >= 0.0)
     return Enclosed(
-        pairs[0], tuple(pairs[1:]), _infinite(x), kink if np.any(kink) else None
+        pairs[0], tuple(pairs[1:]), endless(x), kink if np.any(kink) else None
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...elements._outward import Pair
 
-__all__ = ["Enclosed"]
+__all__ = ["Enclosed", "endless", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,13 @@ class Enclosed:
     outside: Any = None
     kink: Any = None
     undefined: Any = None
+
+
+def marked(mask: Any) -> Any:
+    """A mask of faults, or None where there is none."""
+    return mask if np.any(mask) else None
+
+
+def endless(x: Pair) -> Any:
+    """Where an end is infinite; None: nowhere."""
+    return marked(~(np.isfinite(x[0]) & np.isfinite(x[1])))

@@ -11,7 +11,7 @@ from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._boxes import monotone, sharpened
 from ._decimals import around
-from ._enclosed import Enclosed
+from ._enclosed import Enclosed, marked
 from ._registry import add_shape, encloses
 from ._shapes import Shape
 from ._slow import functions
@@ -39,10 +39,6 @@ add_shape(
 )
 
 
-def _mark(mask: Any) -> Any:
-    return mask if np.any(mask) else None
-
-
 def _by_logarithm(pattern: int, x: Pair, log: Pair, s: Pair, outside: Any) -> Enclosed:
     """``x log(s)`` and its partials, zero for a weight of zero."""
     value = ow.multiply(x, log)
@@ -50,14 +46,14 @@ def _by_logarithm(pattern: int, x: Pair, log: Pair, s: Pair, outside: Any) -> En
     d2 = ow.divide(x, s)
     c22 = ow.negative(sharpened(ow.multiply(d2, r), ow.multiply(x, ow.square(r))))
     if pattern == 1:
-        return Enclosed(value, (log, d2, 0.0, r, c22), _mark(outside))
+        return Enclosed(value, (log, d2, 0.0, r, c22), marked(outside))
     if pattern == 2:
-        return Enclosed(value, (log, 0.0), _mark(outside))
+        return Enclosed(value, (log, 0.0), marked(outside))
     zero = (x[0] == 0.0) & (x[1] == 0.0)
     if np.any(zero):
         nought = (np.zeros_like(x[0]), np.zeros_like(x[0]))
         value, d2, c22 = (ow.where(zero, nought, p) for p in (value, d2, c22))
-    return Enclosed(value, (d2, c22), _mark(outside & ~zero))
+    return Enclosed(value, (d2, c22), marked(outside & ~zero))
 
 
 @encloses("xlogy")
@@ -150,8 +146,8 @@ def _divergence(
         d2 = ow.negative(ratio)
     outside = ~((x[0] > 0.0) & (y[0] > 0.0))
     if pattern == 3:
-        return Enclosed(v, (d2, c22), _mark(~((x[0] >= 0.0) & (y[0] > 0.0))))
+        return Enclosed(v, (d2, c22), marked(~((x[0] >= 0.0) & (y[0] > 0.0))))
     c11 = ow.reciprocal(p)
     if pattern == 2:
-        return Enclosed(v, (d1, c11), _mark(outside))
-    return Enclosed(v, (d1, d2, c11, ow.negative(r), c22), _mark(outside))
+        return Enclosed(v, (d1, c11), marked(outside))
+    return Enclosed(v, (d1, d2, c11, ow.negative(r), c22), marked(outside))

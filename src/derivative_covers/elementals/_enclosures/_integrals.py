@@ -13,7 +13,7 @@ from ...errors import UnsupportedOperationError
 from ._arithmetic import contains_zero
 from ._boxes import monotone
 from ._decimals import around
-from ._enclosed import Enclosed
+from ._enclosed import Enclosed, endless
 from ._registry import add_shape, encloses
 from ._shapes import Shape
 from ._waves import wave_ranges
@@ -186,18 +186,13 @@ def _wave(
     return [(a.reshape(shape)[()], b.reshape(shape)[()]) for a, b in found]
 
 
-def _infinite(x: Pair) -> Any:
-    mask = ~(np.isfinite(x[0]) & np.isfinite(x[1]))
-    return mask if np.any(mask) else None
-
-
 @encloses("sine_integral")
 def _sine_integral(pattern: int, x: Pair, order: int) -> Enclosed:
     def bounds(lo: Any, hi: Any) -> list[Pair]:
         return [(-_LARGEST_SI[1], _LARGEST_SI[1]), (-0.25, 1.0), (-0.5, 0.5)]
 
     v, d, c = _wave("sine_integral", _sine_integral_jet, x, order, bounds)
-    return Enclosed(v, (d, c), _infinite(x))
+    return Enclosed(v, (d, c), endless(x))
 
 
 @encloses("sinc")
@@ -207,7 +202,7 @@ def _sinc(pattern: int, x: Pair, order: int) -> Enclosed:
         return [(-0.25, 1.0), (-slope, slope), (-bend, bend)]
 
     v, d, c = _wave("sinc", _sinc_jet, x, order, bounds)
-    return Enclosed(v, (d, c), _infinite(x))
+    return Enclosed(v, (d, c), endless(x))
 
 
 @encloses("cosine_integral")
@@ -235,7 +230,7 @@ def _cosine_integral(pattern: int, x: Pair, order: int) -> Enclosed:
             ow.where(zero, line, d),
             ow.where(zero, line, c),
         )
-    infinite = _infinite(x)
+    infinite = endless(x)
     outside = (
         zero if infinite is None else infinite if zero is None else zero | infinite
     )
@@ -249,7 +244,7 @@ def _fresnel(jet: Any, name: str, x: Pair, order: int) -> Enclosed:
         return [(-1.0, 1.0), (-1.0, 1.0), (-size, size)]
 
     v, d, c = _wave(name, jet, x, order, bounds)
-    return Enclosed(v, (d, c), _infinite(x))
+    return Enclosed(v, (d, c), endless(x))
 
 
 @encloses("fresnel_sine")

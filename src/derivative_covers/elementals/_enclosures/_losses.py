@@ -10,14 +10,10 @@ import numpy as np
 from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._boxes import monotone
-from ._enclosed import Enclosed
+from ._enclosed import Enclosed, marked
 from ._registry import encloses
 
 __all__: list[str] = []
-
-
-def _mark(mask: Any) -> Any:
-    return mask if np.any(mask) else None
 
 
 @encloses("huber")
@@ -32,8 +28,8 @@ def _huber(pattern: int, delta: Pair, r: Pair, order: int) -> Enclosed:
     beyond = np.where(far, 1.0, 0.0), np.where(near, 0.0, 1.0)
     c11, c22 = ow.negative(beyond), (1.0 - beyond[1], 1.0 - beyond[0])
     c12 = ow.multiply(beyond, (np.sign(r[0]), np.sign(r[1])))
-    outside = _mark(delta[0] <= 0.0)
-    kink = _mark(~(far | near))
+    outside = marked(delta[0] <= 0.0)
+    kink = marked(~(far | near))
     if pattern == 1:
         return Enclosed(value, (d1, d2, c11, c12, c22), outside, kink)
     return Enclosed(value, (d1, c11) if pattern == 2 else (d2, c22), outside, kink)

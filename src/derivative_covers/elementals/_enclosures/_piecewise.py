@@ -10,14 +10,10 @@ import numpy as np
 from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._arithmetic import contains_zero
-from ._enclosed import Enclosed
+from ._enclosed import Enclosed, marked
 from ._registry import encloses
 
 __all__: list[str] = []
-
-
-def _mark(mask: Any) -> Any:
-    return mask if np.any(mask) else None
 
 
 def _signs(x: Pair) -> Pair:
@@ -37,27 +33,27 @@ def _sign(pattern: int, x: Pair, order: int) -> Enclosed:
 @encloses("floor")
 def _floor(pattern: int, x: Pair, order: int) -> Enclosed:
     lo, hi = np.floor(x[0]), np.floor(x[1])
-    return Enclosed((lo, hi), (0.0, 0.0), None, _mark((lo != hi) | (x[0] == lo)))
+    return Enclosed((lo, hi), (0.0, 0.0), None, marked((lo != hi) | (x[0] == lo)))
 
 
 @encloses("ceil")
 def _ceil(pattern: int, x: Pair, order: int) -> Enclosed:
     lo, hi = np.ceil(x[0]), np.ceil(x[1])
-    return Enclosed((lo, hi), (0.0, 0.0), None, _mark((lo != hi) | (x[1] == hi)))
+    return Enclosed((lo, hi), (0.0, 0.0), None, marked((lo != hi) | (x[1] == hi)))
 
 
 @encloses("trunc")
 def _trunc(pattern: int, x: Pair, order: int) -> Enclosed:
     lo, hi = np.trunc(x[0]), np.trunc(x[1])
     kink = (lo != hi) | ((x[0] == lo) & (lo != 0.0)) | ((x[1] == hi) & (hi != 0.0))
-    return Enclosed((lo, hi), (0.0, 0.0), None, _mark(kink))
+    return Enclosed((lo, hi), (0.0, 0.0), None, marked(kink))
 
 
 @encloses("rint")
 def _rint(pattern: int, x: Pair, order: int) -> Enclosed:
     lo, hi = np.rint(x[0]), np.rint(x[1])
     half = [np.abs(e) - np.floor(np.abs(e)) == 0.5 for e in x]
-    return Enclosed((lo, hi), (0.0, 0.0), None, _mark((lo != hi) | half[0] | half[1]))
+    return Enclosed((lo, hi), (0.0, 0.0), None, marked((lo != hi) | half[0] | half[1]))
 
 
 @encloses("maximum", "fmax")
@@ -73,7 +69,7 @@ def _minimum(pattern: int, x: Pair, y: Pair, order: int) -> Enclosed:
 def _chosen(value: Pair, first: Any, second: Any, pattern: int, x: Pair) -> Enclosed:
     d1 = np.where(first, 1.0, 0.0), np.where(second, 0.0, 1.0)
     d2 = 1.0 - d1[1], 1.0 - d1[0]
-    kink = _mark(~(first | second))
+    kink = marked(~(first | second))
     if pattern == 1:
         return Enclosed(value, (d1, d2, 0.0, 0.0, 0.0), None, kink)
     return Enclosed(value, (d1 if pattern == 2 else d2, 0.0), None, kink)
@@ -90,7 +86,7 @@ def _heaviside(pattern: int, x: Pair, y: Pair, order: int) -> Enclosed:
     lo = np.where(zero & above, np.minimum(lo, 1.0), lo)
     hi = np.where(zero & below, np.maximum(hi, 0.0), hi)
     d2 = np.where(zero & ~below & ~above, 1.0, 0.0), np.where(zero, 1.0, 0.0)
-    kink = _mark(zero)
+    kink = marked(zero)
     if pattern == 1:
         return Enclosed((lo, hi), (0.0, d2, 0.0, 0.0, 0.0), None, kink)
     if pattern == 2:
@@ -115,11 +111,11 @@ def _copysign(pattern: int, x: Pair, y: Pair, order: int) -> Enclosed:
     x_zero = (x[0] <= 0.0) & (x[1] >= 0.0)
     y_zero = (y[0] <= 0.0) & (y[1] >= 0.0)
     if pattern == 1:
-        return Enclosed(value, (d1, 0.0, 0.0, 0.0, 0.0), None, _mark(x_zero | y_zero))
+        return Enclosed(value, (d1, 0.0, 0.0, 0.0, 0.0), None, marked(x_zero | y_zero))
     if pattern == 2:
-        return Enclosed(value, (d1, 0.0), None, _mark(x_zero))
+        return Enclosed(value, (d1, 0.0), None, marked(x_zero))
     always_zero = (x[0] == 0.0) & (x[1] == 0.0)
-    return Enclosed(value, (0.0, 0.0), None, _mark(y_zero & ~always_zero))
+    return Enclosed(value, (0.0, 0.0), None, marked(y_zero & ~always_zero))
 
 
 @encloses("mod")
@@ -206,7 +202,7 @@ def _remainder(
     value = ow.where(bad, line, value)
     d2 = ow.where(bad, line, ow.negative(n))
     kink = _remainder_kink(x, y, n, known, point, truncated)
-    mark = _mark(bad)
+    mark = marked(bad)
     if pattern == 1:
         return Enclosed(value, (1.0, d2, 0.0, 0.0, 0.0), mark, kink)
     return Enclosed(value, (1.0 if pattern == 2 else d2, 0.0), mark, kink)
@@ -223,7 +219,7 @@ def _remainder_kink(
     kink = np.where(point, divisible, touches)
     if truncated:
         kink = np.where(known & (n[0] == 0.0) & ~_reaches(x, y), False, kink)
-    return _mark(kink)
+    return marked(kink)
 
 
 def _reaches(x: Pair, y: Pair) -> Any:

@@ -11,7 +11,7 @@ from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._backends import ball_package
 from ._balls import at_points, precision
-from ._enclosed import Enclosed
+from ._enclosed import Enclosed, endless, marked
 from ._fast import Fast
 from ._registry import add_shape, encloses
 from ._shapes import Shape, fast
@@ -27,22 +27,20 @@ _ROOT_THIRD = "0.577350269189625764509148780501957455647601751270127"
 @encloses("sin")
 def _sin(pattern: int, x: Pair, order: int) -> Enclosed:
     s, c = _circle(x, order)
-    return Enclosed(s, (c, ow.negative(s)), _infinite(x), None, _NOWHERE)
+    return Enclosed(s, (c, ow.negative(s)), endless(x), None, _NOWHERE)
 
 
 @encloses("cos")
 def _cos(pattern: int, x: Pair, order: int) -> Enclosed:
     c, s = _circle(x, order, cosine=True)
-    return Enclosed(c, (ow.negative(s), ow.negative(c)), _infinite(x), None, _NOWHERE)
+    return Enclosed(c, (ow.negative(s), ow.negative(c)), endless(x), None, _NOWHERE)
 
 
 @encloses("cosm1")
 def _cosm1(pattern: int, x: Pair, order: int) -> Enclosed:
     s, c = _circle(x, 1)
     value = _cosm1_value(x, c)
-    return Enclosed(
-        value, (ow.negative(s), ow.negative(c)), _infinite(x), None, _NOWHERE
-    )
+    return Enclosed(value, (ow.negative(s), ow.negative(c)), endless(x), None, _NOWHERE)
 
 
 @encloses("tan")
@@ -55,7 +53,7 @@ def _tan(pattern: int, x: Pair, order: int) -> Enclosed:
     v, d, c = (ow.where(lost, whole, pair) for pair in found)
     d = np.where(zero | lost, 1.0, np.maximum(d[0], 1.0)), d[1]
     pairs = [_shaped(pair, shape) for pair in (v, d, c)]
-    return Enclosed(pairs[0], tuple(pairs[1:]), _marked(lost.reshape(shape)))
+    return Enclosed(pairs[0], tuple(pairs[1:]), marked(lost.reshape(shape)))
 
 
 def _circle(x: Pair, order: int, *, cosine: bool = False) -> tuple[Pair, Pair]:
@@ -71,14 +69,6 @@ def _circle(x: Pair, order: int, *, cosine: bool = False) -> tuple[Pair, Pair]:
 
 def _bounded(x: Pair) -> Pair:
     return np.maximum(x[0], -1.0), np.minimum(x[1], 1.0)
-
-
-def _infinite(x: Pair) -> Any:
-    return _marked(~(np.isfinite(x[0]) & np.isfinite(x[1])))
-
-
-def _marked(mask: Any) -> Any:
-    return mask if np.any(mask) else None
 
 
 def _raveled(x: Pair) -> tuple[Pair, tuple[int, ...]]:

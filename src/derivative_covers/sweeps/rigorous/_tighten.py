@@ -22,8 +22,9 @@ def hessian_entries(
     """There are none from sparse rows: refused, or None where they are one of many ways."""
     if allowed is None:
         msg = (
-            "a sparse Hessian is not formed over a box. Use hessian_bound or hessian, or a "
-            "cover; or the pattern at a point inside."
+            "a sparse Hessian is not formed over a box, nor of numbers of another type "
+            "than floats and complex numbers. Use hessian_bound or hessian, or a cover; or "
+            "the pattern at a point of floats."
         )
         raise UnsupportedOperationError(msg)
 
