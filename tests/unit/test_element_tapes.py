@@ -338,3 +338,18 @@ def test_refusals_speak_of_the_type_and_not_of_a_box():
         dc.hessian(lambda x: x[0] * x[1], x, sparse=True)
     with pytest.raises(NondifferentiableError, match=r"absolute\(0\.0\)"):
         dc.gradient(lambda x: abs(x[0]), [F(0)])
+
+
+@pytest.mark.parametrize("near", [0.0, -1e-9, 0.3, 1e-300])
+def test_bounds_of_magnitudes_end_where_float_is_far_off(near):
+    class Poor(F):
+        """A fraction whose ``float`` may be wrong in every digit."""
+
+        def __float__(self):
+            return near
+
+        def __sub__(self, other):
+            return F(self) - F(other)
+
+    size = upper(Poor(1, 3))
+    assert F(1, 3) <= F(size) < 1

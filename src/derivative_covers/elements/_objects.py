@@ -124,7 +124,7 @@ def exact_float(x: Any) -> float | None:
 
 
 def upper(m: Any) -> float:
-    """The least float that is surely no smaller than a magnitude."""
+    """A float that is surely no smaller than a magnitude; the least if ``float`` rounds well."""
     if isinstance(m, (float, int, np.floating)):
         return float(m)
     try:
@@ -136,8 +136,11 @@ def upper(m: Any) -> float:
         while np.isfinite(found) and found < m:
             found = float(np.nextafter(found, np.inf))
         return found
+    # Steps double, as float() of a type may be off by more than a rounding.
+    found, step = max(found, 0.0), 0.0
     while np.isfinite(found) and decided_sign(m - converted(T, found)) > 0:
-        found = float(np.nextafter(found, np.inf))
+        step = max(2.0 * step, float(np.spacing(found)))
+        found += step
     return found
 
 

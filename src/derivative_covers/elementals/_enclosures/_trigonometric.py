@@ -11,7 +11,7 @@ from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._backends import ball_package
 from ._balls import at_points, precision
-from ._enclosed import Enclosed, endless, marked
+from ._enclosed import Enclosed, marked
 from ._fast import Fast
 from ._registry import add_shape, encloses
 from ._shapes import Shape, fast
@@ -27,20 +27,20 @@ _ROOT_THIRD = "0.577350269189625764509148780501957455647601751270127"
 @encloses("sin")
 def _sin(pattern: int, x: Pair, order: int) -> Enclosed:
     s, c = _circle(x, order)
-    return Enclosed(s, (c, ow.negative(s)), endless(x), None, _NOWHERE)
+    return Enclosed(s, (c, ow.negative(s)), None, None, _NOWHERE)
 
 
 @encloses("cos")
 def _cos(pattern: int, x: Pair, order: int) -> Enclosed:
     c, s = _circle(x, order, cosine=True)
-    return Enclosed(c, (ow.negative(s), ow.negative(c)), endless(x), None, _NOWHERE)
+    return Enclosed(c, (ow.negative(s), ow.negative(c)), None, None, _NOWHERE)
 
 
 @encloses("cosm1")
 def _cosm1(pattern: int, x: Pair, order: int) -> Enclosed:
     s, c = _circle(x, 1)
     value = _cosm1_value(x, c)
-    return Enclosed(value, (ow.negative(s), ow.negative(c)), endless(x), None, _NOWHERE)
+    return Enclosed(value, (ow.negative(s), ow.negative(c)), None, None, _NOWHERE)
 
 
 @encloses("tan")
