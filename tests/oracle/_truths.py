@@ -413,11 +413,17 @@ def cosine_integral(s):
     return (s if s[0] > 0 else -s).ci()
 
 
+# At a power of zero a quotient of series would lose its last coefficient.
 def transformed(x, power):
-    return ((power * x.log()).exp() - 1) / power
+    log = x.log()
+    if power[0] == 0:
+        return log * (1 + power * log / 2 + (power * log) ** 2 / 6)
+    return ((power * log).exp() - 1) / power
 
 
 def inverse(y, power):
+    if power[0] == 0:
+        return (y * (1 - power * y / 2 + (power * y) ** 2 / 3)).exp()
     return ((1 + power * y).log() / power).exp()
 
 
