@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,7 @@ NAMES = {
 }
 
 
-class Number:
+class Number(ABC):
     """A real number ``v``, with the operators and methods that NumPy calls."""
 
     __slots__ = ("v",)
@@ -34,8 +35,9 @@ class Number:
         return x.v if isinstance(x, Number) else cls.plain(x)
 
     @staticmethod
+    @abstractmethod
     def plain(x: Any) -> Any:
-        raise NotImplementedError
+        """The exact number that a plain one is."""
 
     def _two(self, other: Any, f: Any) -> Any:
         if isinstance(other, np.ndarray):

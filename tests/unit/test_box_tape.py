@@ -27,7 +27,7 @@ from derivative_covers.extend import (
     pushnode,
     unarynode,
 )
-from derivative_covers.tape import _enclosures
+from derivative_covers.tape import _walks
 
 BOX = dc.Interval([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
 
@@ -121,7 +121,7 @@ def test_large_products_go_piece_by_piece(monkeypatch: Any) -> None:
 
     whole = ends(f, box)
     for chunk in (1, 5, 13, 37):
-        monkeypatch.setattr(_enclosures, "CHUNK", chunk)
+        monkeypatch.setattr(_walks, "CHUNK", chunk)
         assert ends(f, box) == whole
 
 

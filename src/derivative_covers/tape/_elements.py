@@ -39,8 +39,9 @@ from ._blocks import (
     Run,
     Unary,
 )
-from ._enclosures import Enclosures, _ids, _pieces, _positions
+from ._enclosures import Enclosures
 from ._generic import TIES
+from ._walks import ids_of, pieces, positions
 
 if TYPE_CHECKING:
     from ._tape import Tape
@@ -147,11 +148,11 @@ class Elements(Enclosures):
             self._entries(block)
         elif isinstance(block, Linear):
             coef = self.coefficients(block)
-            self._sums(block, lambda s, at: coef[_positions(block.coef_strides, s, at)])
+            self._sums(block, lambda s, at: coef[positions(block.coef_strides, s, at)])
         elif isinstance(block, Dot):
             if block.centred:
                 self._refuse("a linearised result (numpy.linalg.solve and the like)")
-            self._sums(block, lambda s, at: self._v[_ids(block.y, s, at)])
+            self._sums(block, lambda s, at: self._v[ids_of(block.y, s, at)])
         elif isinstance(block, (Inputs, Constants)):
             given = self._tape.sets.get(start)
             if given is None:
@@ -261,8 +262,8 @@ class Elements(Enclosures):
     def _sums(self, block: Any, weights: Any) -> None:
         lost = np.zeros(block.size, dtype=bool)
         zero = converted(self._type, 0)
-        for here, shape, at in _pieces(block.shape):
-            x = self._v[_ids(block.x, shape, at)].reshape(-1, shape[3])
+        for here, shape, at in pieces(block.shape):
+            x = self._v[ids_of(block.x, shape, at)].reshape(-1, shape[3])
             w = np.asarray(weights(shape, at)).reshape(x.shape)
             first = block.start + here.start
             for o, (row, factors) in enumerate(

@@ -35,6 +35,7 @@ from ._blocks import (
 )
 from ._generic import TIES
 from ._one_by_one import RULES
+from ._walks import ids_of, pieces, positions
 
 if TYPE_CHECKING:
     from ._tape import Tape
@@ -46,7 +47,6 @@ Mask = NDArray[np.bool_]
 Entrywise = Unary | Fixed | Binary
 
 FEW = 8  # rows of a run that are not worth sorting
-CHUNK = 1 << 22  # summands of a wide block that are looked at together
 # Folding these from either side gives the same number.
 _ASSOCIATIVE = frozenset(("add", "multiply", "maximum", "minimum", "fmax", "fmin"))
 # A constant operand of these may be infinite.
@@ -338,11 +338,11 @@ class Enclosures:
     def _linear(self, block: Linear) -> Pair:
         coef, bad = coefficients(block)
         lo, hi = np.empty(block.size), np.empty(block.size)
-        for here, shape, at in _pieces(block.shape):
-            ids = _ids(block.x, shape, at).reshape(-1, shape[3])
+        for here, shape, at in pieces(block.shape):
+            ids = ids_of(block.x, shape, at).reshape(-1, shape[3])
             pair = self.of(ids)
             if coef is not None:
-                where = _positions(block.coef_strides, shape, at).reshape(ids.shape)
+                where = positions(block.coef_strides, shape, at).reshape(ids.shape)
                 c = (coef[0][where], coef[1][where])
                 pair = outward.multiply(pair, c)
             lo[here], hi[here] = outward.total(pair, axis=-1)
@@ -356,9 +356,9 @@ class Enclosures:
             msg = "a linearised result (numpy.linalg.solve and the like) has no enclosure."
             raise UnsupportedOperationError(msg)
         lo, hi = np.empty(block.size), np.empty(block.size)
-        for here, shape, at in _pieces(block.shape):
-            i = _ids(block.x, shape, at).reshape(-1, shape[3])
-            j = _ids(block.y, shape, at).reshape(-1, shape[3])
+        for here, shape, at in pieces(block.shape):
+            i = ids_of(block.x, shape, at).reshape(-1, shape[3])
+            j = ids_of(block.y, shape, at).reshape(-1, shape[3])
             x, y = self.of(i), self.of(j)
             same = i == j
             if same.all():
@@ -499,45 +499,3 @@ def _layers(block: Run) -> Iterator[tuple[Elemental, int, Ids]]:
         code = int(block.code[order[first]])
         yield BY_OPCODE[code >> 2], code & 3, order[first:last]
         first = last
-
-
-def _pieces(
-    shape: tuple[int, int, int, int],
-) -> Iterator[tuple[slice, tuple[int, int, int, int], tuple[int, int, int]]]:
-    """A wide block in parts of bounded size: nodes, their shape, where they begin."""
-    n0, n1, n2, k = shape
-    if n1 * n2 * k <= CHUNK:
-        step, inner, outer = max(CHUNK // max(n1 * n2 * k, 1), 1), n1 * n2, n0
-        for i in range(0, outer, step):
-            m = min(step, outer - i)
-            yield slice(i * inner, (i + m) * inner), (m, n1, n2, k), (i, 0, 0)
-        return
-    for i in range(n0):
-        if n2 * k <= CHUNK:
-            step = max(CHUNK // max(n2 * k, 1), 1)
-            for j in range(0, n1, step):
-                m = min(step, n1 - j)
-                first = (i * n1 + j) * n2
-                yield slice(first, first + m * n2), (1, m, n2, k), (i, j, 0)
-            continue
-        step = max(CHUNK // max(k, 1), 1)
-        for j in range(n1):
-            for o in range(0, n2, step):
-                m = min(step, n2 - o)
-                first = (i * n1 + j) * n2 + o
-                yield slice(first, first + m), (1, 1, m, k), (i, j, o)
-
-
-def _positions(
-    strides: tuple[int, ...],
-    shape: tuple[int, int, int, int],
-    at: tuple[int, int, int],
-    start: int = 0,
-) -> Ids:
-    first = start + sum(a * s for a, s in zip(at, strides, strict=False))
-    return Operand(first, strides).flat(shape)
-
-
-def _ids(x: Operand, shape: tuple[int, int, int, int], at: tuple[int, int, int]) -> Ids:
-    position = _positions(x.strides, shape, at, x.start)
-    return position if x.ids is None else x.ids[position]
