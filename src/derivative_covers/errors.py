@@ -7,6 +7,7 @@ catch. A message says what came, what was needed and what to do.
 from __future__ import annotations
 
 __all__ = [
+    "BranchChangedError",
     "CheckError",
     "ConformanceError",
     "ConstantProgramError",
@@ -19,6 +20,7 @@ __all__ = [
     "NondifferentiableError",
     "OptionError",
     "RecursionDepthError",
+    "ReplayError",
     "ScheduleError",
     "ShapeError",
     "StateMutationError",
@@ -100,6 +102,36 @@ class ConstantProgramError(DerivativeError, ValueError):
 
 class TapeError(DerivativeError, RuntimeError):
     """A variable was used with a tape that it does not belong to, or too late."""
+
+
+class ReplayError(DerivativeError, RuntimeError):
+    """A recorded program cannot be evaluated at another point; record it there."""
+
+
+class BranchChangedError(DerivativeError, ValueError):
+    """At this point the program takes another branch than where it was recorded.
+
+    Attributes:
+        decision: The comparison, or the function that decided, such as ``"<"`` or
+            ``"numpy.argmax"``.
+        then: The two numbers that it compared where the program was recorded.
+        now: Those of this point.
+    """
+
+    decision: str
+    then: tuple[object, object]
+    now: tuple[object, object]
+
+    def __init__(
+        self,
+        message: str,
+        decision: str = "",
+        then: tuple[object, object] = (None, None),
+        now: tuple[object, object] = (None, None),
+    ) -> None:
+        """Keep the decision beside the message."""
+        super().__init__(message)
+        self.decision, self.then, self.now = decision, then, now
 
 
 class RecursionDepthError(DerivativeError, RecursionError):

@@ -474,3 +474,18 @@ def test_partials_that_are_the_value_are_not_stored() -> None:
     d, _, c, _, _ = columns(tape, tape.blocks[1])
     assert d is tape.blocks[1].values
     assert c is tape.blocks[1].values
+
+
+def test_constants_that_a_move_puts_among_nodes_stay_constants() -> None:
+    """Their id, -1, was read as the last node, whose value decided about domains."""
+    fixed = np.full(3, 4.0)
+    found = dc.gradient(
+        lambda x: -np.sum(np.sqrt(np.choose([0, 1, 0], [x, fixed]))), [1.0, 2, 4]
+    )
+    np.testing.assert_allclose(found, [-0.5, 0.0, -0.25])
+    tape, _ = dc.tape_function(
+        lambda x: np.sum(np.exp(2.0 * np.tril(x))), np.ones((2, 2))
+    )
+    assert all(
+        (b.x.flat((b.size,)) >= 0).all() for b in tape.blocks if hasattr(b, "op")
+    )

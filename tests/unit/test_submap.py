@@ -355,3 +355,55 @@ def test_ten_thousand_arguments():
     split = math.sqrt(1.5) + math.sqrt(1 / 1.5)
     np.testing.assert_allclose(cover.h, 0.01 * (3**0.5 + 2**0.5) + split, rtol=1e-12)
     np.testing.assert_allclose(quadrature.h, math.sqrt(5e-4 + split**2), rtol=1e-12)
+
+
+def test_a_call_is_declared_anew_in_a_replay() -> None:
+    def inner(v):
+        return [np.sin(v[0]) * v[1], v[1] ** 3] if v[0] > 0 else [v[0], v[1]]
+
+    def f(x):
+        y = dc.submap(inner, [x[0] * 2, x[1]])
+        return y[0] * y[1] + x[0]
+
+    tape, out = dc.tape_function(f, [0.5, 2.0])
+    fresh, _ = dc.tape_function(f, [1.0, -3.0])
+    replayed = tape.replay([1.0, -3.0])
+    assert replayed.vals.tobytes() == fresh.vals.tobytes()
+    covers = [dc.cover_hessian(t, out).h.tolist() for t in (replayed, fresh)]
+    assert covers[0] == covers[1]
+    # The branch inside is none of this tape: the call is recorded again.
+    fresh, _ = dc.tape_function(f, [-1.0, -3.0])
+    assert tape.replay([-1.0, -3.0]).vals.tobytes() == fresh.vals.tobytes()
+
+
+def test_a_declared_call_with_a_rule() -> None:
+    def rule(v):
+        return [v[0] * v[1]], [[v[1], v[0]]], [[1.0, 1.0]]
+
+    def f(x):
+        return dc.submapnode([x[0], 3.0], None, None, replay=rule)[0] + x[1]
+
+    tape, out = dc.tape_function(f, [1.0, 2.0])
+    assert tape.vals[out] == 5.0
+    assert dc.gradient(tape.replay([4.0, 1.0]), out).tolist() == [3.0, 1.0]
+    assert tape.replay([4.0, 1.0]).vals[out] == 13.0
+
+
+def test_rules_serve_backends_without_a_tape():
+    def rule(v):
+        return [v[0] * v[1]], [[v[1], v[0]]], [[1.0, 1.0]]
+
+    def square(values):
+        (v,) = values
+        return v * v, [2 * v], extend.UnaryCurvature(2.0)
+
+    def f(x):
+        y = dc.submapnode([x[0], x[1]], None, None, replay=rule)[0]
+        recorder, k = extend.noderef(x[1])
+        return y + extend.pushnode(recorder, None, [k], None, None, replay=square)
+
+    cover = dc.forward_cover(f, [2.0, 3.0])
+    tape, out = dc.tape_function(f, [2.0, 3.0])
+    assert cover.gradient.tolist() == dc.gradient(tape, out).tolist() == [3.0, 8.0]
+    with pytest.raises(errors.InputTypeError, match="Interval"):
+        dc.tape_function(f, dc.Interval([2.0, 3.0], [2.5, 3.5]))

@@ -13,6 +13,7 @@ from ..elements import all_finite, as_element
 from ..errors import InputTypeError, OptionError, ShapeError
 from ..sweeps import check_outputs, check_tape, kinks_below
 from ..tape import Tape, check_extras, check_range, record
+from ..tape._replay import HOOKS
 
 __all__ = [
     "RecordingOptions",
@@ -126,10 +127,21 @@ def tape_function(
             raise OptionError(msg)
         check_range(tape, out)
         return tape, out
+    finish(tape)
+    return tape, out
+
+
+def finish(tape: Tape) -> None:
+    """Check the outputs of a recorded, or replayed, program, and find its kinks."""
+    out = tape.outputs
+    if out is None:  # a part of a program
+        return
     if not np.isfinite(tape.values_at(np.ravel(out))).all():
         check_outputs(tape, out)
     tape.kinks = kinks_below(tape, out)
-    return tape, out
+
+
+HOOKS.finish = finish
 
 
 def check_options(args: Any, kwargs: Any, kinks: Any, numpy: Any) -> None:

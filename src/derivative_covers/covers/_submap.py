@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -21,10 +22,10 @@ from ..tape import (
     isconstant,
     noderef,
     pushnode,
-    value,
 )
 from ..tape._active import active
 from ..tape._convert import array_of, tape_of
+from ..tape._detach import bare
 from ..tape._storage import assembled
 from ._arguments import RecordingOptions, tape_function
 from ._hessian import cover_hessian
@@ -182,17 +183,28 @@ def submap(
     """
     others = _other_backend(xs)
     if others is not None:
-        at = np.array([value(x) for x in others.ravel()]).reshape(others.shape)
+        at = np.array([bare(x) for x in others.ravel()]).reshape(others.shape)
         return submapnode(
             xs, *declare_submap(F, at, scales=scales, ratio=ratio, **recording)
         )
     _, arguments = _arguments(xs)
-    at = value(arguments) if isinstance(arguments, TArray) else arguments
-    declared = declare_submap(F, at, scales=scales, ratio=ratio, **recording)
-    return submapnode(arguments, *declared)
+    at = bare(arguments) if isinstance(arguments, TArray) else arguments
+
+    def declare(v: Any) -> SubmapDeclaration:
+        v = v if isinstance(v, Interval) else np.reshape(v, np.shape(at))
+        return declare_submap(F, v, scales=scales, ratio=ratio, **recording)
+
+    return submapnode(arguments, *declare(at), replay=declare)
 
 
-def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
+def submapnode(
+    xs: Any,
+    y: Any,
+    J: Any,
+    S: Any = None,
+    *,
+    replay: Callable[[Array], tuple[Any, Any, Any]] | None = None,
+) -> Any:
     """Record a call whose values, Jacobian and curvature bounds the caller declares.
 
     So a black box takes part in a program: a table look-up, a compiled routine, a
@@ -207,6 +219,9 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         J: Jacobian there, shape (q, p), signed and exact.
         S: Bounds, nonnegative, shape (q, p): ``|d2 y_k / dv_i dv_j| <= S[k,i] S[k,j]``.
             None, or a row of zeros, declares an output linear.
+        replay: ``replay(v)`` gives ``(y, J, S)`` at other values ``v`` of the arguments,
+            shape (p,), so that a recording can be replayed at another point. With it,
+            ``y`` and ``J`` may be None, and all three are then those that it gives.
 
     Returns:
         Recorded array of shape (q,). Constants (a plain array outside of a recording)
@@ -245,11 +260,16 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         True
     """
     others = _other_backend(xs)
+    asked = y is None and J is None and replay is not None
     if others is not None:
+        if asked and replay is not None:
+            y, J, S = replay(np.array([bare(x) for x in others.ravel()]))
         return _propagated(others, y, J, S)
     tape, arguments = _arguments(xs)
     v = np.asarray(arguments.v if isinstance(arguments, TArray) else arguments)
     p = v.size
+    if asked and replay is not None and (tape is None or tape.box is None):
+        y, J, S = replay(v.reshape(-1).copy())
     if not p:
         msg = "xs is empty; a sub-map needs at least one argument."
         raise ShapeError(msg)
@@ -266,12 +286,41 @@ def submapnode(xs: Any, y: Any, J: Any, S: Any = None) -> Any:
         if isinstance(y, Interval):
             return array_of(tape, y)
         return assembled(tape, y, np.full(y.size, -1))
+    again = None if replay is None else _Again(replay, v.reshape(-1).copy(), live)
     nodes = [
-        pushnode(tape, y[k], ids[live], J[k, live], _form(S[k, live])).i
+        pushnode(
+            tape,
+            y[k],
+            ids[live],
+            J[k, live],
+            _form(S[k, live]),
+            replay=None if again is None else partial(again, k),
+        ).i
         for k in range(y.size)
     ]
     values = np.full(y.size, np.nan) if isinstance(y, Interval) else y
     return assembled(tape, values, np.array(nodes))
+
+
+class _Again:
+    """The declaration of a call at other values of its recorded arguments.
+
+    The last one is kept, for the outputs ask one after the other.
+    """
+
+    def __init__(self, declare: Any, at: Array, live: Array) -> None:
+        self._declare, self._at, self._live = declare, at, live
+        self._last: tuple[bytes, SubmapDeclaration] | None = None
+
+    def __call__(self, k: int, values: Array) -> tuple[Any, Any, Curvature]:
+        last, key = self._last, values.tobytes()
+        if last is None or last[0] != key:
+            at = self._at.copy()
+            at[self._live] = values
+            found = _declaration(at.dtype, at.size, *self._declare(at))
+            self._last = last = key, found
+        y, J, S = last[1]
+        return y[k], J[k, self._live], _form(S[k, self._live])
 
 
 def _declaration(dtype: Any, p: int, y: Any, J: Any, S: Any) -> SubmapDeclaration:
@@ -331,7 +380,7 @@ def _propagated(xs: Array, y: Any, J: Any, S: Any) -> Array:
     """The nodes of a call on variables of a backend without a tape."""
     flat = xs.ravel()
     live = [k for k, x in enumerate(flat) if not isconstant(x)]
-    values = np.array([value(x) for x in flat])
+    values = np.array([bare(x) for x in flat])
     if values.dtype.kind not in "fiub":
         msg = "xs holds something else than variables and real numbers."
         raise InputTypeError(msg)

@@ -26,7 +26,7 @@ from ..sweeps import (
 )
 from ..sweeps.kernels import forward as kernels
 from ..sweeps.kernels._jit import charge
-from ..tape import Block, Inputs, Tape, reason, spread
+from ..tape import Block, Guards, Inputs, Tape, reason, spread
 from ._channels import ForwardChannels
 from ._chunks import chunks
 from ._renumber import Renumbering
@@ -62,6 +62,7 @@ class ForwardTape(Tape):
         self, x0: Array, scales: Array, store: RowStore, ratio: Any, *, check: bool
     ) -> None:
         super().__init__(x0)
+        self.guards = Guards(keep=False)
         self.store, self.ratio, self.check = store, ratio, check
         self.asked = False
         self.windows = 0

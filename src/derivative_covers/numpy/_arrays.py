@@ -10,6 +10,7 @@ import numpy as np
 from ..tape._active import active
 from ..tape._call import check_dtype, real_values
 from ..tape._convert import array_of, tape_of
+from ..tape._decisions import by_finiteness
 from ..tape._over_box import bounds, box_of
 from ..tape._tarray import TArray
 from ._names import replaces
@@ -103,6 +104,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     if not _is_recorded(a, dtype):
         return kept(np.asarray_chkfinite(a, dtype, order), a, dtype)
     made = _from_recorded(a, dtype, order)
+    by_finiteness("numpy.asarray_chkfinite", made)
     parts = (made.v,) if box_of(made) is None else bounds(made)
     for part in parts:
         np.asarray_chkfinite(part)

@@ -11,6 +11,7 @@ from ..tape._active import active
 from ..tape._call import check_dtype, real_values
 from ..tape._convert import holds_nodes, tape_of
 from ..tape._decide import refuse_over_box
+from ..tape._decisions import refuse_replay
 from ..tape._elementwise import binary
 from ..tape._over_box import box_of
 from ..tape._storage import assembled
@@ -43,6 +44,11 @@ def _range(start: Any, stop: Any, step: Any) -> Any:
     """Numbers from ``start`` in steps; they do not depend on where it stops."""
     if box_of(start, stop, step) is not None and holds_nodes((start, stop, step)):
         refuse_over_box("numpy.arange of recorded ends or steps")
+    refuse_replay(
+        "numpy.arange of recorded ends or steps",
+        "Use np.linspace, which has a fixed number of entries.",
+        (start, stop, step),
+    )
     first, end, width = (float(real_values(e)) for e in (start, stop, step))
     r: Any = np.arange(first, end, width)
     tape = tape_of(start, step)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputTypeError
 from ..tape._call import real_values
+from ..tape._decisions import by_pairs, by_truth
 from ..tape._elementwise import unary
 from ..tape._over_box import box_of, centre
 from ..tape._tarray import TArray
@@ -47,9 +48,21 @@ def _largest(v: Any, axis: Any) -> Any:
 def _inside(x: Any) -> Any:
     """Values, or numbers inside of what a variable ranges over; any of them will do.
 
-    The shift by the largest one cancels, whatever it is.
+    The shift by the largest one cancels, whatever it is; so a replay keeps it, as long
+    as no exponential overflows.
     """
     return real_values(x) if box_of(x) is None else centre(x).astype(x.dtype)
+
+
+def _kept(total: Any) -> None:
+    """Let a replay find out where a sum over- or underflows with the shift of this point.
+
+    Logarithms keep their sign in between, too.
+    """
+    limits = np.finfo(total.dtype if hasattr(total, "dtype") else np.float64)
+    huge, tiny = float(limits.max) ** 0.8, float(limits.tiny) ** 0.8
+    for bound in (-huge, -tiny, 0.0, tiny, huge):
+        by_pairs("the range of numpy.logsumexp", total, bound)
 
 
 def _log_of_sum(e: Any, axis: Any) -> Any:
@@ -58,6 +71,7 @@ def _log_of_sum(e: Any, axis: Any) -> Any:
     The others alone go through log1p, so that they count however small they are.
     """
     total = np.sum(e, axis=axis, keepdims=True)
+    _kept(total)
     v = real_values(e)
     axes = tuple(range(v.ndim)) if axis is None else axis
     lanes = np.moveaxis(v, axes, range(-np.size(axes), 0))
@@ -123,11 +137,13 @@ def logsumexp(
             sign = np.where(np.isneginf(real_values(r)), 0.0, sign)
         else:
             weights = _operand(b)
+            by_truth("numpy.logsumexp", weights)
             used = np.not_equal(real_values(weights), 0.0)
             v = np.where(used, _inside(x), -np.inf)
             top = _largest(v, axis)
             x = np.where(used, x, -np.inf)
             total = np.sum(weights * np.exp(x - top), axis=axis, keepdims=True)
+            _kept(total)
             sign = np.sign(real_values(total))
             if return_sign:
                 if box_of(total) is not None:  # the same all over the box, or undecided
@@ -167,7 +183,9 @@ def softmax(x: Any, axis: Any = None) -> Any:
     a = _operand(x)
     with np.errstate(all="ignore"):
         e = np.exp(a - _largest(_inside(a), axis))
-        r = e / np.sum(e, axis=axis, keepdims=True)
+        total = np.sum(e, axis=axis, keepdims=True)
+        _kept(total)
+        r = e / total
     return r[0] if _is_scalar(x) else r
 
 

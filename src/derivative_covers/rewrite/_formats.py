@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape import CoverVar, value
+from ..tape import CoverVar
+from ..tape._detach import bare
 
 __all__ = ["Template"]
 
@@ -29,4 +30,4 @@ class Template(str):
 
 
 def _printed(x: Any) -> Any:
-    return value(x) if isinstance(x, CoverVar) else x
+    return bare(x) if isinstance(x, CoverVar) else x

@@ -24,8 +24,9 @@ from ..tape import (
     linearnode,
     numbers,
     refuse_over_box,
-    value,
 )
+from ..tape._decisions import by_finiteness, by_missing, by_pairs, refuse_replay
+from ..tape._detach import bare
 
 __all__ = ["MATH"]
 
@@ -90,7 +91,7 @@ def _live(x: Any) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    return float(value(_one(x))) if isinstance(x, _RECORDED) else x
+    return float(bare(_one(x))) if isinstance(x, _RECORDED) else x
 
 
 def _either(name: str, recorded: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,7 +131,12 @@ def _test(name: str) -> Callable[..., Any]:
             if name == "isclose":
                 _refuse_range(name)
             return bool(getattr(np, name)(*args))
-        return plain(*(value(a) for a in args), **kw)
+        if name == "isclose":
+            refuse_replay("math.isclose", "Compare abs(x - y) with a number.", args)
+        else:
+            keep = by_missing if name == "isnan" else by_finiteness
+            keep(f"math.{name}", *args)
+        return plain(*(bare(a) for a in args), **kw)
 
     return test
 
@@ -147,8 +153,17 @@ def _power_of_two(xs: list[Any]) -> float:
     """A scale that keeps squares of numbers of this size in range."""
     if _ranges(*xs):
         return 1.0
-    largest = max(abs(float(value(x))) for x in xs)
-    if 1e-140 < largest < 1e140 or not 0.0 < largest < math.inf:
+    sizes = [abs(float(bare(x))) for x in xs]
+    largest = max(sizes)
+    if 1e-140 < largest < 1e140:
+        for x in xs:
+            by_pairs("the range of math.hypot", x, 1e140)
+            by_pairs("the range of math.hypot", x, -1e140)
+        best = xs[sizes.index(largest)]
+        by_pairs("the range of math.hypot", best, math.copysign(1e-140, bare(best)))
+        return 1.0
+    refuse_replay("math.hypot of very large or small numbers", "", xs)
+    if not 0.0 < largest < math.inf:
         return 1.0
     return math.ldexp(1.0, min(math.frexp(largest)[1], 1023))
 
@@ -184,15 +199,12 @@ def _sumprod(p: list[Any], q: list[Any]) -> Any:
 def _remainder(x: Any, y: Any) -> Any:
     if _ranges(x, y):
         _refuse_range("remainder")
-    whole = value(x) / value(y)
+    refuse_replay("math.remainder", "Use numpy.remainder.", x, y)
+    u, v = bare(x), bare(y)
+    whole = u / v
     if abs(whole - math.floor(whole)) == 0.5:
-        msg = (
-            f"math.remainder({value(x)!r}, {value(y)!r}) jumps there; move the point off "
-            "the boundary."
-        )
-        raise NondifferentiableError(
-            msg, elemental="remainder", values=(value(x), value(y))
-        )
+        msg = f"math.remainder({u!r}, {v!r}) jumps there; move the point off the boundary."
+        raise NondifferentiableError(msg, elemental="remainder", values=(u, v))
     return x - float(round(whole)) * y
 
 
@@ -204,12 +216,12 @@ def _modf(x: Any) -> Any:
 def _frexp(x: Any) -> Any:
     if _ranges(x):
         _refuse_range("frexp")
-    mantissa, exponent = math.frexp(value(x))
+    refuse_replay("math.frexp", "", x)
+    v = bare(x)
+    mantissa, exponent = math.frexp(v)
     if abs(mantissa) == 0.5:
-        msg = (
-            f"math.frexp jumps at the power of two {value(x)!r}; move the point off it."
-        )
-        raise NondifferentiableError(msg, elemental="frexp", values=(value(x),))
+        msg = f"math.frexp jumps at the power of two {v!r}; move the point off it."
+        raise NondifferentiableError(msg, elemental="frexp", values=(v,))
     return _ldexp(x, -exponent), exponent
 
 

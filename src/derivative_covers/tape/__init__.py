@@ -38,6 +38,7 @@ from ._explicit import (
 )
 from ._generic import applies
 from ._generic import apply as apply_each
+from ._guards import Guard, Guards, GuardTable
 from ._kinks import Kink, noted
 from ._local import input_variable, one_recording, output_entries, shared_variable
 from ._over_box import bounds, box_of, numbers
@@ -63,6 +64,9 @@ __all__ = [
     "Dot",
     "Enclosures",
     "Fixed",
+    "Guard",
+    "GuardTable",
+    "Guards",
     "Inputs",
     "Kink",
     "Linear",

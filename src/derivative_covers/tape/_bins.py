@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import UnsupportedOperationError
 from ._convert import tape_of
+from ._decisions import by_places, refuse_replay
 from ._exact import valued, values_of
 from ._extrema import refuse_ties
 from ._indexing import plain_index
@@ -44,15 +45,23 @@ def _check(name: str, edges: Any, points: Any, order: Any = None) -> None:
 @implements(np.searchsorted)
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     """Plain integers; exact ties are refused."""
-    _check("searchsorted", _operand(a), _operand(v), sorter)
-    return np.searchsorted(_plain(a), _plain(v), side, sorter)
+    edges, points = _operand(a), _operand(v)
+    r = np.searchsorted(_plain(a), _plain(v), side, sorter)
+    ordered = edges if sorter is None else edges[np.asarray(sorter)]
+    by_places("numpy.searchsorted", ordered, points, r)
+    _check("searchsorted", edges, points, sorter)
+    return r
 
 
 @implements(np.digitize)
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """Plain integers; exact ties are refused."""
     r = np.digitize(_plain(x), _plain(bins), right)
-    _check("digitize", _operand(bins), _operand(x))
+    edges, points, k = _operand(bins), _operand(x), r
+    if edges.size and _plain(bins)[0] > _plain(bins)[-1]:
+        edges, k = edges[::-1], edges.size - r
+    by_places("numpy.digitize", edges, points, k)
+    _check("digitize", _operand(bins), points)
     return r
 
 
@@ -98,6 +107,8 @@ def histogram_bin_edges(
     r = np.histogram_bin_edges(plain, _plain(bins) if np.ndim(bins) else bins, range)
     if np.ndim(bins):
         return _operand(bins)
+    if isinstance(bins, str):
+        refuse_replay("numpy.histogram with a rule for bins", "Give their number.", x)
     if range is not None or not isinstance(x, ArrayBase):
         if tape_of(range) is not None:
             msg = (
@@ -131,6 +142,7 @@ def histogram(
     settings.update(range=range, density=density)
     r = np.histogram(plain, weights=heavy, **settings)[0]
     inner = edges if np.ndim(bins) or range is not None else edges[1:-1]
+    by_places("numpy.histogram", inner, x, np.searchsorted(_plain(inner), plain))
     _check("histogram", inner, x)
     if tape_of(weights) is None and not (density and isinstance(edges, ArrayBase)):
         return r, edges

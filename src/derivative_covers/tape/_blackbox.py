@@ -24,8 +24,8 @@ from ..local import (
 )
 from ..local._checks import check_covering
 from ._convert import array_of, tape_of
-from ._covervar import CoverVar
-from ._detach import value
+from ._covervar import CoverVar, Recorder
+from ._detach import bare
 from ._explicit import noderef, pushnode
 from ._storage import ArrayBase
 
@@ -161,6 +161,7 @@ class BlackBox:
         xs, point = _entries(x)
         at = [k for k, e in enumerate(xs) if isinstance(e, CoverVar)]
         at = [k for k in at if not xs[k].is_constant]
+        again = _Again(self, np.array(point) if np.ndim(point) else point, at)
         v = self._scalar(self._f(point))
         if not at:
             return v
@@ -168,7 +169,17 @@ class BlackBox:
         d = self._shaped("gradient", self._gradient(point), n)[at]
         tape, _ = noderef(xs[at[0]])
         C = self._curvature(point, n, at, tape.dtype)
-        return pushnode(tape, v, [noderef(xs[k])[1] for k in at], d, C)
+        parents = [noderef(xs[k])[1] for k in at]
+        if isinstance(tape, Recorder):
+            return pushnode(tape, v, parents, d, C)
+        return pushnode(tape, v, parents, d, C, replay=again)
+
+    def at(self, point: Any, at: list[int], dtype: Any) -> tuple[Any, Any, Curvature]:
+        """Value, and derivatives with respect to some entries, at a point of numbers."""
+        n = np.size(point)
+        v = self._scalar(self._f(point))
+        d = self._shaped("gradient", self._gradient(point), n)[at]
+        return v, d, self._curvature(point, n, at, dtype)
 
     def __repr__(self) -> str:
         return f"<black box {self.__name__}>"
@@ -210,6 +221,21 @@ class BlackBox:
         return MatrixCurvature(as_element(H[np.ix_(at, at)], dtype))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Again:
+    """A call of a black box with other numbers in some entries of its argument."""
+
+    box: BlackBox
+    point: Any
+    entries: list[int]
+
+    def __call__(self, values: Any) -> tuple[Any, Any, Curvature]:
+        point = np.array(self.point)
+        point.reshape(-1)[self.entries] = values
+        given = point if np.ndim(self.point) else type(self.point)(point[()])
+        return self.box.at(given, self.entries, values.dtype)
+
+
 def _entries(x: Any) -> tuple[list[Any], Any]:
     """The entries of an argument, and its bare values in its own shape."""
     if isinstance(x, CoverVar):
@@ -230,7 +256,7 @@ def _entries(x: Any) -> tuple[list[Any], Any]:
         held = a if a.dtype.kind in "fc" else a.astype(np.float64)
         return [], held if held.ndim else held[()]
     flat = list(a.ravel())
-    return flat, np.array([value(e) for e in flat]).reshape(a.shape)
+    return flat, np.array([bare(e) for e in flat]).reshape(a.shape)
 
 
 def blackbox(

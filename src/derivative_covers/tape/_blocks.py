@@ -65,6 +65,27 @@ class Operand:
         position = position.ravel()
         return position if ids is None else ids[position]
 
+    def read(self, vals: Floats, n: int) -> Any:
+        """The ``n`` entries of an entrywise operand, or the one that they all are.
+
+        ``vals`` holds the values of all nodes.
+        """
+        start, stride, ids = self.start, self.strides[0], self.ids
+        if ids is not None:
+            plain = (start, stride, ids.size) == (0, 1, n)
+            return vals[ids if plain else self.flat((n,))]
+        if not stride:
+            return vals[start]
+        stop = start + stride * (n - 1) + (1 if stride > 0 else -1)
+        return vals[start : stop if stop >= 0 else None : stride]
+
+    def walk(self, vals: Floats, shape: tuple[int, ...]) -> Floats:
+        """The entries of a wide operand, a view where the ids are not explicit."""
+        base = vals if self.ids is None else vals[self.ids]
+        step = base.itemsize
+        strides = tuple(s * step for s in self.strides)
+        return np.ndarray(shape, base.dtype, base, self.start * step, strides)
+
     @property
     def nbytes(self) -> int:
         """Bytes of the explicit ids."""
@@ -219,11 +240,20 @@ class Run(Block):
 
 @dataclass(slots=True, repr=False, eq=False)
 class Node(Block):
-    """One node given explicitly: parents, partials and a curvature form."""
+    """One node given explicitly: parents, partials and a curvature form.
+
+    ``rule(values)`` gives value, partials and curvature form at other values of the
+    parents; None where nobody has given one. It is not pickled: it may hold functions
+    that cannot be.
+    """
 
     parents: Ids
     d: Any  # over a box, an Interval
     curvature: Any
+    rule: Any = None
+
+    def __reduce__(self) -> Any:
+        return Node, (self.start, self.values, self.parents, self.d, self.curvature)
 
     @property
     def nbytes(self) -> int:

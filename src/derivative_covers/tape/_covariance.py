@@ -8,6 +8,7 @@ import numpy as np
 
 from ._call import axes_of, check_dtype, extent
 from ._convert import tape_of
+from ._decisions import by_pairs, by_truth
 from ._exact import valued, values_of
 from ._over_box import numbers
 from ._protocol import as_array, implements
@@ -37,6 +38,7 @@ def average(
         if w.shape != x.v.shape:
             w = _spread(w, axis, x.v.shape)
         total = np.sum(numbers(x.tape, w), axis=axis, keepdims=keepdims)
+        by_truth("numpy.average", total)  # NumPy refuses zero
         y = np.sum(x * w, axis=axis, keepdims=keepdims) / total
     y = valued(y, r)
     if not returned:
@@ -70,6 +72,7 @@ def cov(
     """Products of the differences from the means; weights may be recorded."""
     tape = tape_of(m, y, aweights)
     check_dtype(dtype, tape)
+    by_pairs("numpy.cov", aweights, 0.0)  # NumPy refuses negative ones
     own_x, own_y = (values_of(e, tape) for e in (m, y))
     heavy = values_of(aweights, tape)
     given: Any = (own_x, own_y, rowvar, bias, ddof, fweights, heavy)
@@ -99,6 +102,7 @@ def cov(
             free = total - (
                 ddof if aweights is None else ddof * np.sum(w * own) / total
             )
+    by_pairs("numpy.cov", free, 0.0)
     if np.less_equal(free if over_box else values_of(free, tape), 0.0):
         free = 0.0
     if not over_box:

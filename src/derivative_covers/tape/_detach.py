@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._covervar import CoverVar
+from ._decisions import refuse_replay
 from ._elementwise import unary
 from ._generic import apply
 from ._over_box import box_of, enclosure
@@ -15,7 +16,7 @@ from ._storage import ArrayBase
 from ._structure import map_leaves
 from ._tvar import TVar, apply_unary
 
-__all__ = ["stop_gradient", "value"]
+__all__ = ["bare", "stop_gradient", "value"]
 
 
 def _apply(f: Any, x: Any, pack: Any) -> Any:
@@ -54,12 +55,32 @@ def value(x: Any) -> Any:
         A number or an array of numbers, detached from the recording; the same nest of
         them for a nest. An :class:`Interval` where the variable ranges over a box.
 
+    Note:
+        What a program does with a bare number nobody can follow, so a recording in which
+        one was read cannot be replayed at another point; :func:`stop_gradient` can.
+
     Example:
         >>> from derivative_covers import TVar, value
         >>> value(TVar(2.5)), value(1.0), value({"a": [TVar(1.0), 2]})
         (2.5, 1.0, {'a': [1.0, 2]})
     """
+    return _apply(_read, x, _numbers)
+
+
+def bare(x: Any) -> Any:
+    """What :func:`value` gives, for callers that tell the tape themselves what they decide."""
     return _apply(_bare, x, _numbers)
+
+
+def _read(x: Any) -> Any:
+    if isinstance(x, (TVar, ArrayBase)):
+        refuse_replay(
+            "value()",
+            "Use stop_gradient where the number enters the result, and compare the "
+            "variable itself where it decides a branch.",
+            x,
+        )
+    return _bare(x)
 
 
 def _bare(x: Any) -> Any:

@@ -12,6 +12,7 @@ from ._active import active
 from ._blocks import Floats, Operand
 from ._convert import as_operand
 from ._decide import compared, elements_compared, ends, refuse_undecided, shown
+from ._decisions import decided
 from ._holomorphic import refuse_complex, refuse_elemental
 from ._kinks import detached, note
 from ._refusals import is_foreign, refuse_imaginary, refuse_nan, refuse_tie
@@ -319,8 +320,8 @@ def compare(x: Any, y: Any, sign: str) -> Any:
     x = as_operand(x, y)
     y = as_operand(y, x)
     xv, yv = _values(x), _values(y)
-    if _recorded(x) or _recorded(y):
-        tape = common_tape(x, y)
+    tape = common_tape(x, y) if _recorded(x) or _recorded(y) else None
+    if tape is not None:
         if tape.box is not None:
             return _over_box(tape, x, y, sign)
         if tape.is_complex and sign not in EQUALITY:
@@ -328,6 +329,8 @@ def compare(x: Any, y: Any, sign: str) -> Any:
                 f"the comparison ({sign})", "has no meaning: no order exists"
             )
     r = _UFUNC[sign](xv, yv)
+    if tape is not None:
+        decided(tape, sign, x, y, np.shape(r), equality=sign in EQUALITY)
     ties = np.equal(xv, yv)
     if ties.any() or any(_is_live(e) and np.isnan(e.v).any() for e in (x, y)):
         _settle(x, y, sign, ties)

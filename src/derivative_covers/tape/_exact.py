@@ -48,5 +48,7 @@ def picked(parts: list[Any], pick: Any) -> Any:
     """What ``pick`` makes of the values, and of the ids, of some recorded arrays."""
     arrays = [as_array(p, *parts) for p in parts]
     return arrays[0]._derived(
-        pick([a.v for a in arrays]), lambda ids: pick([a.node_ids() for a in arrays])
+        pick([a.v for a in arrays]),
+        lambda ids: pick([a.node_ids() for a in arrays]),
+        fills=True,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -132,7 +132,15 @@ def _elsewhere(xs: Any) -> bool:
     )
 
 
-def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
+def pushnode(
+    tape: Any,
+    val: Any,
+    parents: Any,
+    d: Any,
+    C: Any,
+    *,
+    replay: Callable[[Any], tuple[Any, Any, Curvature]] | None = None,
+) -> Any:
     """Append a node to a recording.
 
     Args:
@@ -141,6 +149,11 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
         parents: Ids of its parents, one a slot.
         d: First partials, one a slot.
         C: Curvature form, slot-aligned with the parents, in the tape's element type.
+        replay: ``replay(values)`` gives ``(val, d, C)`` for an array of values of the
+            parents, one a slot, and for these alone. With it a recording can be
+            replayed at another point; ``val``, ``d`` and ``C`` may then all be None,
+            and are those of the rule. (A program that reads a bare number with
+            :func:`value` cannot be replayed.)
 
     Returns:
         The new variable. ``val`` and ``d`` are converted to the tape's element type.
@@ -166,10 +179,24 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
         ...     return pushnode(tape, v**3, [k], [3 * v**2], UnaryCurvature(6 * v))
         >>> dc.gradient(lambda x: cube(x[0]), [2.0])
         array([12.])
+        >>> def rule(values):
+        ...     (v,) = values
+        ...     return v**3, [3 * v**2], UnaryCurvature(6 * v)
+        >>> def cube(x):
+        ...     tape, k = noderef(x)
+        ...     return pushnode(tape, None, [k], None, None, replay=rule)
+        >>> tape, out = dc.tape_function(lambda x: cube(x[0]), [2.0])
+        >>> dc.gradient(tape.replay([3.0]), out)
+        array([27.])
     """
+    asked = replay is not None and C is None and val is None and d is None
     if isinstance(tape, Recorder):
+        if asked and replay is not None:  # its parents are variables
+            val, d, C = replay(np.array([x.v for x in parents]))
         return tape.pushnode(val, parents, d, C)
     _check_tape(tape)
+    if asked:
+        val, d, C = _ruled(tape, parents, replay)
     given = np.asarray(parents).reshape(-1)
     if given.size and given.dtype.kind not in "iu":
         msg = f"parents {given.tolist()} are not all integers; give ids of nodes."
@@ -199,8 +226,26 @@ def pushnode(tape: Any, val: Any, parents: Any, d: Any, C: Any) -> Any:
     if tape.box is not None:
         return _over_box(tape, ranging, ids, partials, C, (val, d))
     held = _one(val, tape)
-    block = tape.node(held, ids, partials, C)
+    block = tape.node(held, ids, partials, C, replay)
     return new_tvar(tape, block.start, held[0])
+
+
+def _ruled(tape: Tape, parents: Any, rule: Any) -> Any:
+    """What a rule gives at the values of its parents."""
+    ids = np.asarray(parents, dtype=np.int64).reshape(-1)
+    if ids.size and (ids.min() < 0 or ids.max() >= tape.nnodes):
+        msg = f"parents {ids.tolist()} are not all on this tape of {tape.nnodes} nodes."
+        raise TapeError(msg)
+    if tape.box is not None:
+        msg = (
+            "a node over a box needs intervals for value and partials; a rule for points "
+            "does not give them."
+        )
+        raise InputTypeError(msg)
+    tape.flush()
+    found = [tape.block_of(k) for k in ids.tolist()]
+    values = [b.values[k - b.start] for b, k in zip(found, ids.tolist(), strict=True)]
+    return rule(np.array(values, dtype=tape.dtype))
 
 
 def _interval_of(x: Any) -> Interval:

@@ -13,6 +13,7 @@ from ._blocks import Ids, Operand
 from ._call import axes_of, check_dtype, extent, stored
 from ._convert import tape_of
 from ._decide import refuse_undecided, settled_order, shown
+from ._decisions import by_ids, by_order, by_winner
 from ._elementwise import compare
 from ._kinks import note
 from ._over_box import bounds
@@ -100,6 +101,7 @@ def _extremum(
         at = (np.argmax if largest else np.argmin)(entries, axis=-1)[..., None]
         equal = entries == np.take_along_axis(entries, at, -1)
         picked = np.take_along_axis(ids, at, -1)
+        _keep(x, "max" if largest else "min", entries, ids, at)
         tied = (equal & (ids != picked)).any(axis=-1)
         node = picked[..., 0]
         if tied.any() and x.tape.branch:
@@ -119,6 +121,12 @@ def _extremum(
     # As one more entry: it is no tie with itself.
     both = np.stack(np.broadcast_arrays(as_array(chosen, x), as_array(initial, x)))
     return _extremum(both, 0, False, None, True, largest)
+
+
+def _keep(x: ArrayBase, name: str, entries: Any, ids: Any, at: Any) -> None:
+    """Let a replay find out whether the extreme entries of the lanes are others."""
+    best, node = (np.take_along_axis(e, at, -1) for e in (entries, ids))
+    by_winner(f"numpy.{name}", x, (node, best), (ids, entries))
 
 
 @implements(np.max, np.amax)
@@ -205,15 +213,15 @@ def _position(function: Any, name: str) -> None:
                 one = np.sum(x.v, axis=axis, keepdims=True).shape
                 found = np.reshape(found, one)
             return _answer(found, out)
+        ids = x.node_ids()
         if axis is None:
             at = function(x.v)
-            same = x.v == x.v.ravel()[at]
-            chosen = x.node_ids().ravel()[at]
+            best, chosen = x.v.ravel()[at], ids.ravel()[at]
         else:
             at = function(x.v, axis=axis, keepdims=True)
-            same = x.v == np.take_along_axis(x.v, at, axis)
-            chosen = np.take_along_axis(x.node_ids(), at, axis)
-        refuse_ties(name, x, same & (x.node_ids() != chosen))
+            best, chosen = (np.take_along_axis(e, at, axis) for e in (x.v, ids))
+        by_winner(f"numpy.{name}", x, (chosen, best), (ids, x.v))
+        refuse_ties(name, x, (x.v == best) & (ids != chosen))
         return function(x.v, axis=axis, out=out, keepdims=keepdims)
 
 
@@ -239,6 +247,7 @@ def _order(x: ArrayBase, axis: int) -> tuple[Any, Any]:
     order = np.argsort(x.v, axis=axis, kind="stable")
     v = np.moveaxis(np.take_along_axis(x.v, order, axis), axis, -1)
     ids = np.moveaxis(np.take_along_axis(x.node_ids(), order, axis), axis, -1)
+    by_order("the order of entries", x, order, axis)
     step = (v[..., 1:] == v[..., :-1]) & (ids[..., 1:] != ids[..., :-1])
     tied = np.zeros(v.shape, dtype=bool)
     tied[..., 1:] |= step
@@ -323,6 +332,9 @@ def argpartition(
     return r
 
 
+_NEIGHBOURS = slice(None, -1), slice(1, None)
+
+
 @implements(np.lexsort)
 def lexsort(keys: Any, axis: int = -1) -> Any:
     """Plain integers; entries that tie in all deciding keys but one are refused."""
@@ -333,6 +345,9 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         v = np.moveaxis(np.take_along_axis(row.v, r, axis), axis, -1)
         ids = np.moveaxis(np.take_along_axis(row.node_ids(), r, axis), axis, -1)
         equal = open_ & (v[..., 1:] == v[..., :-1])
+        here = np.broadcast_to(open_, equal.shape)
+        pairs = [(ids[..., s][here], v[..., s][here]) for s in _NEIGHBOURS]
+        by_ids(row.tape, "numpy.lexsort", *pairs)
         tied = equal & (ids[..., 1:] != ids[..., :-1])
         nodes = np.maximum(ids[..., 1:], ids[..., :-1])
         refuse_ties("lexsort", row._view(v[..., 1:]), tied, nodes)

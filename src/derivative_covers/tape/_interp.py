@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ._convert import tape_of
 from ._decide import refuse_over_box, refuse_undecided, shown
+from ._decisions import by_order, by_places
 from ._exact import valued, values_of
 from ._extrema import with_ties
 from ._over_box import bounds, numbers
@@ -45,6 +46,7 @@ def interp(
         return found.reshape(r.shape) if r.ndim else found[0]
     at, where = _plain(points), _plain(knots)
     below, above = at < where[0], at > where[-1]
+    by_places("numpy.interp", knots, points, np.searchsorted(where, at))
     inside = np.flatnonzero(~(below | above))
     flat = as_array(np.zeros(at.size), x, xp, fp, left, right, period)
     ends = (
@@ -118,6 +120,7 @@ def _wrapped(
     tape = next((e.tape for e in (points, heights) if isinstance(e, ArrayBase)), None)
     order = np.argsort(_plain(knots) % period)
     points, knots = (numbers(tape, e) % period for e in (points, knots))
+    by_order("numpy.interp", knots, order)
     knots, heights = knots[order], heights[order]
     knots = np.concatenate([knots[-1:] - period, knots, knots[:1] + period])
     return points, knots, np.concatenate([heights[-1:], heights, heights[:1]])

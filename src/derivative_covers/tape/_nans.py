@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._call import axes_of, check_dtype, stored
+from ._decisions import by_missing
 from ._elementwise import root
 from ._exact import valued, values_of
 from ._protocol import as_array, implements
@@ -20,6 +21,7 @@ _MISSING: Any = np._NoValue
 
 def _filled(x: Any, fill: float) -> Any:
     """``x`` with a number in the place of NaN."""
+    by_missing("numpy.isnan", x)
     return as_array(np.where(np.isnan(x.v), fill, x), x)
 
 
@@ -104,6 +106,7 @@ _running(np.nancumprod, np.cumprod, 1.0)
 
 def _part(x: Any, where: Any) -> Any:
     """Which entries take part."""
+    by_missing("numpy.isnan", x)
     known = ~np.isnan(x.v)
     return known if where is True else known & truth(where)
 
@@ -184,6 +187,7 @@ def _by_lane(
 
     Where there are weights, plain ones, it is told those of the lane as well.
     """
+    by_missing("numpy.isnan", x)
     axes = axes_of(axis, x.v.ndim)
     moved = np.moveaxis(x, axes, range(-len(axes), 0)) if axes else x[..., None]
     shape = moved.v.shape[: x.v.ndim - len(axes)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._call import axes_of, extent
 from ._decide import refuse_over_box
+from ._decisions import by_truth, refuse_replay
 from ._elementwise import root
 from ._over_box import box_of, numbers
 from ._protocol import as_array, implements
@@ -65,6 +66,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         sums = np.sum(np.abs(a), axis=along, keepdims=True)
         r = (np.max if ord > 0 else np.min)(sums, axis=across, keepdims=True)
     else:
+        refuse_replay(f"numpy.linalg.norm with ord={ord!r}", "", a)
         s = svdvals(np.moveaxis(a, (row, column), (-2, -1)))
         r = np.sum(s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]
     found = as_array(r, a).reshape(np.shape(value))
@@ -81,6 +83,7 @@ def _check_over_box(ord: Any, axes: int) -> None:
 def _vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     size = np.abs(a)
     if ord == 0:
+        by_truth("numpy.linalg.norm", a)
         return np.sum(a.v != 0.0, axis=axis, keepdims=keepdims).astype(a.v.dtype)
     if ord == 1:
         return np.sum(size, axis=axis, keepdims=keepdims)

@@ -13,11 +13,13 @@ from ..elementals import answers, by_ufunc
 from ..errors import UnsupportedOperationError
 from ._call import check_dtype, real_values, stored
 from ._convert import array_of, as_operand, holds_nodes, tape_of
+from ._decisions import by_finiteness, by_missing, by_sign
 from ._elementwise import binary, compare, unary
 from ._hints import HINTS, hint, public_name
 from ._holomorphic import FUNCTIONS_OF_COMPLEX, refuse_complex
 from ._hooks import LAYERED, set_array_layer
 from ._over_box import allowed, box_of, tested
+from ._replayed import REPLAYED, refuse_function
 from ._storage import ArrayBase
 from ._tvar import (
     COMPARISONS,
@@ -75,7 +77,10 @@ class ArrayLayer:
     def test(ufunc: Any, x: Any) -> Any:
         """What isnan, isfinite, isinf or signbit say."""
         x = as_operand(x)
-        return ufunc(x.v) if box_of(x) is None else tested(ufunc, x)
+        if box_of(x) is not None:
+            return tested(ufunc, x)
+        _TESTED.get(ufunc, by_finiteness)(f"numpy.{ufunc.__name__}", x)
+        return ufunc(x.v)
 
     @staticmethod
     def ufunc(
@@ -194,6 +199,8 @@ class ArrayLayer:
             tape.put(())
         if tape.box is not None and holds_nodes(args, kw.values()):
             implementation = allowed(func) or implementation
+        if func not in REPLAYED:
+            refuse_function(func, args, kw)
         if tape.is_complex and func not in FUNCTIONS_OF_COMPLEX:
             refuse_complex(public_name(func), "is not holomorphic, or has no such rule")
         out = kw.get("out")
@@ -207,6 +214,7 @@ class ArrayLayer:
             raise
 
 
+_TESTED = {np.isnan: by_missing, np.signbit: by_sign}
 _NEAREST = (
     "Write it with supported functions, or take derivative_covers.value(x) of the "
     "argument where its derivative is not wanted."

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._call import check_dtype
 from ._convert import tape_of
+from ._decisions import by_pairs
 from ._exact import valued, values_of
 from ._protocol import as_array, implements
 
@@ -94,6 +95,7 @@ def geomspace(
     a, b = values_of(start, tape), values_of(stop, tape)
     r = np.geomspace(a, b, num, endpoint, axis=axis)
     sign = np.sign(a)
+    by_pairs("numpy.geomspace", start, 0.0)
     y, _ = _line(np.log10(start * sign), np.log10(stop * sign), num, endpoint)
     y = np.power(10.0, y) * sign
     return valued(np.moveaxis(y, 0, axis), r)

@@ -56,7 +56,7 @@ def record(
     try:
         with one_recording(tape):
             result = f(*_arguments(tape), *args, **named)
-            out = _outputs(tape, result)
+            tape.outputs = out = _outputs(tape, result)
     except (TypeError, AttributeError) as error:
         if structure is not None and _is_numbers(structure):
             error.add_note(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._call import stored
 from ._convert import tape_of
+from ._decisions import by_finiteness, by_pairs, refuse_replay
 from ._elementwise import binary, common_tape, compare, unary
 from ._protocol import as_array, implements
 from ._storage import ArrayBase, assembled, constant
@@ -97,6 +98,7 @@ def nan_to_num(
 ) -> Any:
     """Numbers in the place of what is not finite."""
     a = as_array(x, nan, posinf, neginf)
+    by_finiteness("numpy.nan_to_num", a)
     fills = [np.isnan(a.v), np.isposinf(a.v), np.isneginf(a.v)]
     given = [nan, posinf, neginf]
     bare: list[Any] = [e.v if isinstance(e, (ArrayBase, TVar)) else e for e in given]
@@ -148,7 +150,16 @@ def floor_divide(x: Any, y: Any) -> Any:
     r = np.floor_divide(
         *(e.v if isinstance(e, (ArrayBase, TVar)) else e for e in (x, y))
     )
-    return unary(np.floor, as_array(binary(np.divide, x, y)), r)
+    quotient = as_array(binary(np.divide, x, y))
+    found = unary(np.floor, quotient, r)
+    # A quotient that rounds to an integer may lie below it: NumPy finds out, its floor
+    # does not.
+    by_pairs("numpy.floor_divide", quotient, found)
+    if isinstance(quotient, ArrayBase):
+        whole = np.equal(quotient.v, np.floor(quotient.v))
+        if (whole & (quotient.node_ids() >= 0)).any():
+            refuse_replay("numpy.floor_divide with a whole quotient", "", quotient)
+    return found
 
 
 @implements(np.conjugate)

@@ -8,10 +8,13 @@ import numpy as np
 
 from ..errors import UnsupportedOperationError
 from ._call import real_values
+from ._decisions import by_order, by_pairs, refuse_replay
 from ._extrema import with_ties
 from ._protocol import as_array, implements
 
 __all__: list[str] = []
+
+PAIRS = 1 << 16  # so many equalities of isin are kept for a replay
 
 
 @implements(np.unique)
@@ -43,6 +46,8 @@ def unique(
         return_counts=True,
         **kw,
     )
+    flat = x.ravel()
+    by_order("numpy.unique", flat, np.argsort(flat.v, kind="stable"))
     ids = x.node_ids().ravel()
     chosen = ids[index]
     tied = np.zeros(r.shape, dtype=bool)
@@ -79,6 +84,11 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 @implements(np.isin)
 def isin(element: Any, test_elements: Any, *args: Any, **kw: Any) -> Any:
     """Plain booleans: equality is a guard, never a kink."""
+    if np.size(element) * np.size(test_elements) <= PAIRS:
+        x, y = as_array(element, test_elements), as_array(test_elements, element)
+        by_pairs("numpy.isin", x.reshape(-1, 1), y.reshape(-1), equality=True)
+    else:
+        refuse_replay("numpy.isin of many entries", "", element, test_elements)
     return np.isin(real_values(element), real_values(test_elements), *args, **kw)
 
 

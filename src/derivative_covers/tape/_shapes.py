@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import NondifferentiableError
 from ._call import check_dtype, stored
 from ._convert import tape_of
+from ._decisions import by_truth
 from ._exact import picked
 from ._indexing import plain_index
 from ._kinks import note
@@ -103,7 +104,7 @@ def _fill(function: Any) -> None:
         def move(entries: Any) -> Any:
             return function(entries, *args, **kw)
 
-        return x._derived(move(x.v), lambda ids: move(ids + 1) - 1)
+        return x._derived(move(x.v), lambda ids: move(ids + 1) - 1, fills=True)
 
 
 for _function in _FILLS:
@@ -176,6 +177,7 @@ def trim_zeros(filt: Any, trim: Any = "fb", **kw: Any) -> Any:
         NondifferentiableError: If a recorded entry to be taken off is zero.
     """
     x = as_array(filt)
+    by_truth("numpy.trim_zeros", x)
     zero = np.atleast_1d((x.v == 0.0) & (x.node_ids() >= 0))
     kept = np.trim_zeros(x.v, trim, **kw)
     if zero.any() and kept.shape != np.trim_zeros(x.v + zero, trim, **kw).shape:

@@ -264,11 +264,11 @@ class ArrayBase:
         node = int(s.ids[at]) if s.ids is not None else s.start + at
         return scalar(s.tape, node, self.v)
 
-    def _derived(self, v: Any, pick: Any) -> Any:
+    def _derived(self, v: Any, pick: Any, *, fills: bool = False) -> Any:
         """The result of an indexing-like operation that gave values ``v``.
 
         ``pick(ids)`` does to an id array what was done to the values; it is called only
-        where NumPy made a copy.
+        where NumPy made a copy. ``fills`` says that it may put constants among them.
         """
         tape = self.s.tape
         if v.__class__ is not np.ndarray:
@@ -282,7 +282,7 @@ class ArrayBase:
         if tape is None:
             return held(v)
         out = from_ids(tape, v, pick(self.node_ids()))
-        if self.s.mixed is False:
+        if self.s.mixed is False and not fills:
             out.s.mixed = False
         return out
 

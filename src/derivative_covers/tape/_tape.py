@@ -30,7 +30,9 @@ from ._blocks import (
 )
 from ._elements import Elements
 from ._enclosures import Enclosures
+from ._guards import Guards
 from ._holomorphic import refuse_elemental
+from ._replay import replay
 from ._views import NodeView, curvature, parents, partials
 
 if TYPE_CHECKING:
@@ -69,6 +71,9 @@ class Tape:
         branch: Whether kinks and ties take the value's branch (``kinks="branch"``).
         kinks: Where they did, on the way to the outputs; a tuple of :class:`Kink`.
         finished: Whether recording has ended.
+        guards: The decisions that recorded values took: comparisons, orders, roundings
+            to integers. :meth:`replay` checks them.
+        outputs: Ids of the outputs; None where a part of a program was recorded.
         box: What the inputs range over, an :class:`Interval` in their shape; None where
             they are a point. Over a box the blocks hold NaN for values, and
             ``enclosures`` says what the nodes can be.
@@ -98,6 +103,8 @@ class Tape:
         self.kinks: tuple[Kink, ...] = ()
         self.ties: list[Any] = []  # noted by comparisons, where branches are taken
         self.detached: list[tuple[int, int]] = []  # nodes made by stop_gradient
+        self.guards = Guards()
+        self.outputs: Any = None
         self.box: Interval | None = None
         self.sets: dict[int, Any] = {}  # ends, or elements, of blocks that are given
         self.element: type[Any] | None = None
@@ -171,6 +178,7 @@ class Tape:
                 table[:, 2].copy(),
             )
             self._add(block)
+            self.guards.settle(self)
 
     def _add(self, block: Block) -> None:
         self.blocks.append(block)
@@ -255,9 +263,11 @@ class Tape:
         self._add(block)
         return block
 
-    def node(self, value: Floats, parents: Ids, d: Any, curvature: Any) -> Node:
-        """Record one explicit node."""
-        block = Node(self._begin(), value, parents, d, curvature)
+    def node(
+        self, value: Floats, parents: Ids, d: Any, curvature: Any, rule: Any = None
+    ) -> Node:
+        """Record one explicit node; the rule gives it at other values of its parents."""
+        block = Node(self._begin(), value, parents, d, curvature, rule)
         self._add(block)
         return block
 
@@ -305,6 +315,47 @@ class Tape:
         self.finished = True
         self.put = self.next = self.scalar = _refuse_finished
 
+    def replay(self, x: Any) -> Tape:
+        """The recorded program at another point, without running the function again.
+
+        Args:
+            x: Point in the shape, or structure, of the recorded inputs.
+
+        Returns:
+            A finished tape of the same nodes with values, and derivatives, at ``x``;
+            ids of outputs are the same, and it can be replayed in turn.
+
+        Raises:
+            BranchChangedError: If a comparison, an order of entries or a rounding to an
+                integer comes out differently at ``x``, or ties there; record the
+                function at ``x``.
+            ReplayError: If the program did something that a replay cannot follow, such
+                as reading a bare number with :func:`value`; the message names it.
+            ShapeError: If ``x`` has another shape than the recorded inputs.
+            DomainError: If ``x``, or an output, is not finite.
+            OptionError: If an entry of ``x`` in a structure is not finite.
+            InputTypeError: If ``x`` holds no numbers.
+
+        Guarantee:
+            What every NumPy and Python operation of the program would give at ``x``, up
+            to the order of additions in a sum. Numbers that the program took from
+            elsewhere (other arguments, global variables, random numbers) are those of
+            the recording.
+
+        Cost:
+            NumPy's evaluation of every operation; that of the guards, one comparison
+            each.
+
+        Example:
+            >>> import numpy as np, derivative_covers as dc
+            >>> tape, out = dc.tape_function(lambda x: np.sum(np.exp(x) * x), [0.5, 2.0])
+            >>> there = tape.replay([1.0, 3.0])
+            >>> dc.gradient(there, out) == dc.gradient(lambda x: np.sum(np.exp(x) * x), [1.0, 3.0])
+            array([ True,  True])
+        """
+        found: Tape = replay(self, x)
+        return found
+
     def discard(self) -> None:
         """Free the blocks; the tape answers no question any more."""
         self.blocks.clear()
@@ -337,6 +388,7 @@ class Tape:
             return cast("Floats", self.enclosures.held())
         if not self.finished:
             self.flush()
+            self.guards.refuse("tape.vals, while recording,")
             return np.concatenate([b.values for b in self.blocks])
         found = self.cache.get("vals")
         if found is None:
@@ -399,7 +451,7 @@ class Tape:
         """Values of some nodes; few, or of few blocks, without building :attr:`vals`."""
         if self.box is not None:
             return cast("Floats", self.enclosures.held(ids))
-        if "vals" not in self.cache:
+        if self.finished and "vals" not in self.cache:
             if ids.size <= 8:
                 each = [(self.block_of(k), k) for k in ids.tolist()]
                 return np.array([b.values[k - b.start] for b, k in each], self.dtype)

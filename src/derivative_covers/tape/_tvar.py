@@ -146,7 +146,10 @@ class TVar(CoverVar):
             if self.tape.is_complex:
                 self._refuse("int()")
             if not np.isfinite(v):
+                for end in (np.inf, -np.inf):
+                    self.tape.guards.scalars.extend(("int", self.i, -1, v, end))
                 refuse_nan("int()", self.i, (v, v))
+            _keep_whole(self.tape, self.i, int(v))
             if v == (whole := int(v)) and whole:
                 settle_tie(self.tape, "int", (self.i, -1), (v, float(whole)))
         return int(v)
@@ -256,6 +259,12 @@ class TVar(CoverVar):
 
 
 _COMPLEX = (complex, np.complexfloating)
+
+
+def _keep_whole(tape: Tape, i: int, whole: int) -> None:
+    """Let a replay find out whether `int` gives another number."""
+    for end in (whole - (whole <= 0), whole + (whole >= 0)):
+        tape.guards.scalars.extend(("int", i, -1, 0.0, float(end)))
 
 
 def _variable(r: Any) -> Any:
@@ -445,7 +454,30 @@ def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
         refuse_huge()
 
 
+_IF_LESS = {"<": True, "<=": True, "!=": True, ">": False, ">=": False, "==": False}
+_IF_GREATER = {**_IF_LESS, "<": False, "<=": False, ">": True, ">=": True}
+
+
 def _compare(x: Any, y: Any, sign: str) -> Any:
+    kind = y.__class__
+    if x.__class__ is TVar and (kind is float or kind is int or kind is TVar):
+        tape = x.tape
+        if (
+            tape is not None
+            and tape.box is None
+            and not (tape.finished or tape.is_complex)
+            and (kind is not TVar or y.tape is tape)
+        ):
+            xv, yv, j = (x.v, y.v, y.i) if kind is TVar else (x.v, y, -1)
+            less = xv < yv
+            if less or xv > yv:  # no tie, no NaN
+                keep = tape.guards.scalars.extend
+                keep((sign, x.i, j, xv, yv))
+                return (_IF_LESS if less else _IF_GREATER)[sign]
+    return _compare_with_care(x, y, sign)
+
+
+def _compare_with_care(x: Any, y: Any, sign: str) -> Any:
     xt, yt = x.__class__ is TVar, y.__class__ is TVar
     if not (xt or is_number(x)) or not (yt or is_number(y)):
         if sign in EQUALITY and (is_foreign(x) or is_foreign(y)):
@@ -466,6 +498,10 @@ def _compare(x: Any, y: Any, sign: str) -> Any:
             if tape.box is not None:
                 pair = ((x.i, xv) if xt else (-1, xv)), ((y.i, yv) if yt else (-1, yv))
                 return scalar_compared(tape, *pair, sign)
+    if x_var or y_var:  # before a tie is refused: the program may catch that
+        tape = x.tape if x_var else y.tape
+        compared = tape.guards.scalars.extend
+        compared((sign, x.i if x_var else -1, y.i if y_var else -1, xv, yv))
     same = x_var and y_var and x.i == y.i
     if xv == yv:
         guard = sign in EQUALITY and not (x_var and y_var)
