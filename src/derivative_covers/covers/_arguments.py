@@ -14,6 +14,7 @@ from ..errors import InputTypeError, OptionError, ShapeError
 from ..sweeps import check_outputs, check_tape, kinks_below
 from ..tape import Tape, check_extras, check_range, record
 from ..tape._replay import HOOKS
+from ._compiled import explain_compiled, is_compiled
 
 __all__ = [
     "RecordingOptions",
@@ -75,7 +76,9 @@ def tape_function(
             ``maximum(0, x)`` slope 0 at 0), and sort keeps the order of a stable sort;
             a comparison gives NumPy's answer. Ends of domains still raise.
         numpy: ``"rewrite"`` records the function as :func:`with_numpy` rewrites it, for
-            code that fills arrays of ``np.zeros`` or calls ``math``.
+            code that fills arrays of ``np.zeros``, calls ``math`` or calls functions that
+            numba compiled. One that is itself compiled by numba is always rewritten: its
+            Python source runs on NumPy.
 
     Returns:
         ``(tape, out)``: the finished tape, and the node id of a scalar output or the
@@ -112,11 +115,15 @@ def tape_function(
         (array(4.), array(12.))
     """
     check_options(args, kwargs, kinks, numpy)
-    if numpy is not None:
+    if numpy is not None or is_compiled(f):
         from ..rewrite import with_numpy  # noqa: PLC0415 - most programs do without
 
         f = with_numpy(f)
-    tape, out = record(f, x0, tuple(args), kwargs, branch=kinks == "branch")
+    try:
+        tape, out = record(f, x0, tuple(args), kwargs, branch=kinks == "branch")
+    except Exception as error:
+        explain_compiled(error)
+        raise
     if tape.box is not None:
         if tape.branch:
             msg = (

@@ -13,6 +13,7 @@ from ..sweeps import (
     adjoints,
     check_outputs,
     check_tape,
+    input_adjoints,
     lower,
     not_finite,
     tangents,
@@ -71,8 +72,8 @@ def gradient(tape: Any, out: Any, **recording: Unpack[RecordingOptions]) -> Any:
     t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, "gradient")
     program = check_outputs(t, o)
-    found = adjoints(program, t, 1.0, o)[: t.ninputs]
-    return shaped(t, finite(t, o, found, "the gradient"))
+    found = input_adjoints(program, t, o)
+    return shaped(t, finite(t, o, found, "the gradient"), sole=True)
 
 
 def finite(tape: Tape, out: Any, found: Array, what: str) -> Array:
@@ -122,7 +123,7 @@ def jacobian(tape: Any, outs: Any, **recording: Unpack[RecordingOptions]) -> Any
     t, ids = resolve(tape, outs, recording)
     ids = np.asarray(ids)
     program = check_outputs(t, ids)
-    rows = [adjoints(program, t, 1.0, k)[: t.ninputs] for k in ids.ravel().tolist()]
+    rows = [input_adjoints(program, t, k) for k in ids.ravel().tolist()]
     found = finite(t, ids, np.stack(rows), "the Jacobian")
     return shaped(t, found.reshape((*ids.shape, t.ninputs)))
 

@@ -16,9 +16,9 @@ from ..sweeps import (
     adjoints,
     any_asks,
     check_outputs,
-    cover_pass,
     cover_state,
     hybrid_channels,
+    input_cover,
     kinks_below,
     lower,
     quadrature_rows,
@@ -124,10 +124,10 @@ def cover_hessian(
     )
     if merge == "auto":
         chosen, adj, h, cost = best_within(t, o, program, state, gradients)
-        return _result(t, o, adj, h, state, chosen, cost)
+        return _result(t, o, adj[: t.ninputs], h, state, chosen, cost)
     if merge == "sum":
-        adj, g = cover_pass(program, t, o, 1.0, state)
-        return _result(t, o, adj, g[: t.ninputs], state, "sum")
+        adj, h = input_cover(program, t, o, state)
+        return _result(t, o, adj, h, state, "sum")
     return _quadrature(t, o, program, state)
 
 
@@ -193,7 +193,7 @@ def cover_hybrid(
     adj = adjoints(program, t, 1.0, o)
     rho = slot_weights(program, t, adj, state)
     h = hybrid_channels(program, t, rho, o, ngroups)
-    return _result(t, o, adj, h, state, "hybrid")
+    return _result(t, o, adj[: t.ninputs], h, state, "hybrid")
 
 
 def _budget(merge: str, budget: Any) -> int:
@@ -231,8 +231,8 @@ def _result(
     merge: str,
     cost: float | None = None,
 ) -> HessianCover:
-    grad = shaped(t, finite(t, o, adj[: t.ninputs], "the gradient"))
-    h = shaped(t, finite(t, o, h, "the cover"))
+    grad = shaped(t, finite(t, o, adj, "the gradient"), sole=merge == "sum")
+    h = shaped(t, finite(t, o, h, "the cover"), sole=merge == "sum")
     value = t.values_at(np.array([o]))[0]
     kinks = kinks_below(t, o)
     return HessianCover(value, grad, h, merge, state.source.built, kinks, cost)
@@ -245,7 +245,7 @@ def _quadrature(t: Tape, o: int, program: Program, state: CoverState) -> Hessian
     assert h is not None  # there was no limit
     if state.check:
         _check_gradient(t, o, program, adj[: t.ninputs])
-    return _result(t, o, adj, h, state, "quadrature")
+    return _result(t, o, adj[: t.ninputs], h, state, "quadrature")
 
 
 def _check_gradient(t: Tape, o: int, program: Program, grad: Array) -> None:

@@ -15,11 +15,17 @@ from ..tape import Tape
 __all__ = ["blocks", "flat", "flat_matrix", "shaped", "vector"]
 
 
-def shaped(tape: Tape, found: NDArray[Any]) -> Any:
-    """A result whose last axis runs through the inputs, as a copy in their shape."""
+def shaped(tape: Tape, found: NDArray[Any], *, sole: bool = False) -> Any:
+    """A result whose last axis runs through the inputs, as a copy in their shape.
+
+    ``sole`` says that nobody else refers to it: no copy is made of memory of its own.
+    """
     if tape.structure is not None:
         return tape.structure.split(found)
-    return found.reshape(found.shape[:-1] + tape.shape).copy()
+    shape = found.shape[:-1] + tape.shape
+    if sole and isinstance(found, np.ndarray) and found.base is None:
+        return found.reshape(shape) if found.shape != shape else found
+    return found.reshape(shape).copy()
 
 
 def blocks(tape: Tape, matrix: NDArray[Any]) -> Any:

@@ -24,6 +24,7 @@ from ._passes import (
 from ._rows import hybrid_channels, quadrature_rows
 from ._second import Entries, hessian_entries, tightened
 from ._step import CoverState, Step
+from ._tiled import input_adjoints, input_cover
 from ._wide import Dot, Linear
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "hessian_entries",
     "hessian_matrix",
     "hybrid_channels",
+    "input_adjoints",
+    "input_cover",
     "kinks_below",
     "liveness",
     "liveness_from",

@@ -117,7 +117,7 @@ def doubled(step: Any) -> Any:
         ka, kb = shifts[0], shifts[-1]
         topo = (start, n, two, _moved(aid, ka), a0 + ka * (not aid.size), sa,
                 _moved(bid, kb), b0 + kb * (not bid.size), sb)  # fmt: skip
-        rest = (step.first, step.twice, step.refs, step.curved, step.cross)
+        rest = (step.first, step.twice, _listed_refs(step), step.curved, step.cross)
         found, inner = _Pair(step.topo, *rest), Pair(topo, *rest)
     else:
         shape = (start, *step.args[0][1:])
@@ -131,6 +131,16 @@ def doubled(step: Any) -> Any:
             inner = Dot(shape, walks[0], walks[1], _held(step, walks), step.merge)
     found._inner, found._pieces = inner, [*pieces, (step.start, step.stop)]
     return found
+
+
+def _listed_refs(step: Pair) -> tuple[Any, ...]:
+    """The parents' values entry by entry, where they would be read at ids that move."""
+    z1, w1, z2, w2 = step.refs
+    if w1 == 2:
+        z1, w1 = z1[step.topo[3]], 1
+    if w2 == 2:
+        z2, w2 = z2[step.topo[6]], 1
+    return z1, w1, z2, w2
 
 
 def _moved(ids: Array, shift: int) -> Array:

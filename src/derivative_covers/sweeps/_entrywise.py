@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ._slots import Line, slot_cover, usable
 from ._step import CHUNK, NOT_FINITE, Array, CoverState, Expanded, Step
 from .kernels import line, pair
 
-__all__ = ["Line", "Pair"]
-
-Line = tuple[int, Array, int, Any, Array, int, bool]
-"""One slot of consecutive parents: first parent, partial (array, stride, factor), second
-partial (array, stride), and whether that is active."""
+__all__ = ["Pair"]
 
 
 class Pair(Step):
@@ -27,7 +24,8 @@ class Pair(Step):
         first: ``(d1, t1, d2, t2)``: first partials of both slots, each an array with its
             stride (0 where one entry serves all nodes).
         twice: ``(c11, u11, c12, u12, c22, u22)``: second partials likewise.
-        refs: ``(z1, w1, z2, w2)``: the parents' values likewise, read by splits alone.
+        refs: ``(z1, w1, z2, w2)``: the parents' values likewise, read by splits alone;
+            a stride of 2 says that they are those of all nodes.
         curved: Whether some second partial is active.
         cross: Whether some mixed one is, between slots of two parents.
         lines: The slots once more, where nodes and parents are consecutive.
@@ -104,7 +102,7 @@ class Pair(Step):
         if self.lines:
             w = v[self.start : self.stop]
             for a0, d, t, m, _, _, _ in self.lines:
-                line.line(w, v[a0 : a0 + self.n], d, t, m, absolute)
+                line.line(w, v[a0 : a0 + self.n], d, t, m, absolute, False)
             return
         pair.adjoint(v, self.topo, self.first, absolute)
 
@@ -127,6 +125,12 @@ class Pair(Step):
                 return self._cover_lines(adj, g)
             if self._cover_products(adj, g, state):
                 return 0, 0
+        return self.cover_each(adj, g, state, last)
+
+    def cover_each(
+        self, adj: Array, g: Array, state: CoverState, last: int
+    ) -> tuple[int, int]:
+        """Joint sweep, node by node."""
         status, left = pair.cover(
             adj,
             g,
@@ -140,28 +144,36 @@ class Pair(Step):
         )
         return status, left
 
+    def cut(self, lo: int, hi: int, start: int, *places: tuple[int, int]) -> Pair:
+        """The entries ``lo .. hi`` as a step of its own, of nodes from ``start``.
+
+        ``places`` say for each first parent of consecutive ones where these lie now.
+        """
+
+        def rows(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+            pairs = zip(columns[::2], columns[1::2], strict=True)
+            return tuple(e for c, t in pairs for e in (c[lo:hi] if t else c, t))
+
+        _, _, two, aid, a0, sa, bid, b0, sb = self.topo
+        at = dict(places)
+        topo = (start, hi - lo, two, aid, at[a0], sa, bid, at[b0], sb)
+        first, twice, refs = map(rows, (self.first, self.twice, self.refs))
+        return Pair(topo, first, twice, refs, self.curved, self.cross)
+
     def _cover_lines(self, adj: Array, g: Array) -> tuple[int, int]:
         mine = slice(self.start, self.stop)
         w, wg = adj[mine], g[mine]
-        for a0, d, t, m, c, u, curved in self.lines:
-            at = slice(a0, a0 + self.n)
-            if curved:
-                if not line.line_cover(w, wg, adj[at], g[at], d, t, m, c, u):
-                    finite = np.isfinite(w) & np.isfinite(c[0] if u == 0 else c)
-                    return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
-            else:
-                line.line(w, adj[at], d, t, m, False)
-                if self.is_complex:
-                    d, m = abs(d), abs(m)
-                line.line(wg, g[at], d, t, m, True)
+        for slot in self.lines:
+            at = slice(slot[0], slot[0] + self.n)
+            if not slot_cover(slot[1:], w, wg, adj[at], g[at], False):
+                c, u = slot[4:6]
+                finite = np.isfinite(w) & np.isfinite(c[0] if u == 0 else c)
+                return NOT_FINITE, int(np.flatnonzero(~finite)[0]) + 1
         return 0, 0
 
     def _cover_products(self, adj: Array, g: Array, state: CoverState) -> bool:
         """Products of live slots that all carry a usable pair of values, at once."""
-        c11, u11, c12, u12, c22, u22 = self.twice
-        z1, w1, z2, w2 = self.refs
-        strides = (u11, u12, u22, w1, w2)
-        if strides != (0, 0, 0, 1, 1) or c11[0] != 0 or c22[0] != 0:
+        if not self.is_plain_product():
             return False
         if state.live.size and not all(
             state.live[a0 : a0 + self.n].all() for a0, *_ in self.lines
@@ -169,15 +181,22 @@ class Pair(Step):
             return False
         mine = slice(self.start, self.stop)
         w, wg = adj[mine], g[mine]
-        e = abs(c12[0])
-        bound = 1e140 if g.itemsize == 8 else 1e18
-        if not line.splits_by_values(w, z1, z2, e, state.ratio, bound):
+        e = abs(self.twice[2][0])
+        z1, _, z2, _ = self.refs
+        if not line.splits_by_values(w, z1, z2, e, state.ratio, usable(g)):
             return False
         for a0, d, *_ in self.lines:
             second = a0 != self.topo[4]
             at = slice(a0, a0 + self.n)
-            line.product_cover(w, wg, adj[at], g[at], d, z1, z2, e, second)
+            line.product_cover(w, wg, adj[at], g[at], d, z1, z2, e, second, False)
         return True
+
+    def is_plain_product(self) -> bool:
+        """Whether both operands are consecutive and only their mixed partial is active."""
+        c11, u11, _, u12, c22, u22 = self.twice
+        strides = (u11, u12, u22, *self.refs[1::2])
+        plain = strides == (0, 0, 0, 1, 1) and c11[0] == 0 and c22[0] == 0
+        return bool(self.lines) and plain
 
     def weights(self, adj: Array, state: CoverState) -> tuple[Any, int, int]:
         """Slot weights, one pair of arrays."""

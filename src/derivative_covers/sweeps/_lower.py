@@ -18,8 +18,9 @@ from ..local import BinaryCurvature, NoCurvature, UnaryCurvature
 from ..tape import Tape
 from ._arithmetic import over_boxes
 from ._doubled import doubled
-from ._entrywise import Line, Pair
+from ._entrywise import Pair
 from ._explicit import Explicit
+from ._slots import Line
 from ._step import Leaves, Step
 from ._wide import Centred, Dot, Linear
 from .kernels._jit import charge
@@ -189,7 +190,7 @@ def _active(part: Any) -> bool:
 def _pair(tape: Tape, block: tp.Block) -> Pair:
     n = block.size
     x, y = slots(block)
-    square = isinstance(block, tp.Unary) and block.op.name == "square"
+    square = _is_square(block)
     if square:
         # As the product x*x, whose partials are the operand itself: nothing to store.
         d1 = d2 = tape.values_of(x, n)
@@ -207,8 +208,7 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
     twice = (*columns[2], *columns[3], *columns[4])
     refs: tuple[Any, ...] = (*_one(tape), *_one(tape))
     if cross:
-        refs = (*_column(tape.values_of(x, n), n, tape.dtype),
-                *_column(tape.values_of(y, n), n, tape.dtype))  # fmt: skip
+        refs = (*_read(tape, x, n), *_read(tape, y, n))
     lines: tuple[Line, ...] = ()
     if n >= SMALL and not isinstance(block, (tp.Run, tp.Accumulate)):
         one, two = tape.dtype.type(1), tape.dtype.type(2)
@@ -224,6 +224,22 @@ def _pair(tape: Tape, block: tp.Block) -> Pair:
             other = (y.start, *columns[1], one, *columns[4], _active(c22))
             lines = (one_slot, other) if x.start < y.start else (other, one_slot)
     return Pair(topo, first, twice, refs, curved, cross, lines)
+
+
+def _is_square(block: tp.Block) -> bool:
+    """Whether a block squares its operand, or multiplies it with itself."""
+    if type(block) is tp.Binary and block.op.name == "multiply":
+        x, y = block.x, block.y
+        same = (x.start, x.strides) == (y.start, y.strides)
+        return same and x.ids is None and y.ids is None
+    return isinstance(block, tp.Unary) and block.op.name == "square"
+
+
+def _read(tape: Tape, x: tp.Operand, n: int) -> tuple[Array, int]:
+    """Values of an operand with a stride; 2: those of the tape, to be read at its ids."""
+    if x.ids is not None:
+        return tape.held_values(), 2
+    return _column(tape.values_of(x, n), n, tape.dtype)
 
 
 def _consecutive(x: tp.Operand | None) -> bool:

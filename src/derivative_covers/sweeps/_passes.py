@@ -16,7 +16,7 @@ from ._check import not_finite
 from ._explicit import Explicit
 from ._lower import Program
 from ._pages import zeros
-from ._step import NEEDS_SCALE, NOT_COVERED, CoverState
+from ._step import NEEDS_SCALE, NOT_COVERED, CoverState, Step
 from .kernels._jit import charge
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "any_asks",
     "cover_pass",
     "cover_state",
+    "covered",
     "hessian_matrix",
     "liveness",
     "liveness_from",
@@ -238,11 +239,18 @@ def cover_pass(
     g = _seeded(tape, out, above, second, absolute=True)
     with np.errstate(all="ignore"):
         for step in reversed(program.below(int(np.max(out)))):
-            status, left = step.cover(adj, g, state, step.stop - step.start)
-            while status:
-                settle(tape, state, status, step.start + left - 1, out)
-                status, left = step.cover(adj, g, state, left)
+            covered(tape, step, adj, g, state, out)
     return adj, g
+
+
+def covered(
+    tape: Tape, step: Step, adj: Array, g: Array, state: CoverState, out: Any
+) -> None:
+    """The joint sweep of one step, with the declared scales that it may ask for."""
+    status, left = step.cover(adj, g, state, step.stop - step.start)
+    while status:
+        settle(tape, state, status, step.start + left - 1, out)
+        status, left = step.cover(adj, g, state, left)
 
 
 @over_boxes

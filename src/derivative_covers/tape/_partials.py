@@ -221,15 +221,17 @@ def _run_operands(
 
 
 def _run_columns(tape: Tape, block: Run, given: tuple[Any, Any] | None) -> Columns:
-    n = block.size
-    out = tuple(np.zeros(n, dtype=tape.dtype) for _ in range(5))
+    out: list[Any] = [0.0] * 5
     for op, pattern, where in _groups(block):
         operands = _run_operands(tape, block, pattern, where, given)
         found = _rule(tape, op, pattern).partials(np, *operands, block.values[where])
-        for column, part in zip(out, _wide(found, pattern == 1), strict=True):
-            if part.__class__ is not float or part != 0.0:
-                column[where] = part
-    return out  # type: ignore[return-value]
+        for k, part in enumerate(_wide(found, pattern == 1)):
+            if part.__class__ is float and part == 0.0:
+                continue
+            if out[k].__class__ is float:
+                out[k] = np.zeros(block.size, dtype=tape.dtype)
+            out[k][where] = part
+    return tuple(out)
 
 
 def _node(tape: Tape, k: int) -> tuple[str, Rule | None, tuple[Floats, ...]]:

@@ -392,10 +392,23 @@ class Tape:
             return np.concatenate([b.values for b in self.blocks])
         found = self.cache.get("vals")
         if found is None:
-            found = np.concatenate([b.values for b in self.blocks])
+            found = self.held_values()[:]
             found.flags.writeable = False
             self.cache["vals"] = found
         return found
+
+    def held_values(self) -> Floats:
+        """The values of a finished tape in one vector, which blocks share; not to be changed.
+
+        Kernels take it: one that is not writable has a type of its own for the compiler.
+        """
+        found = self.cache.get("values")
+        if found is None:
+            found = np.concatenate([b.values for b in self.blocks])
+            self.cache["values"] = found
+            for block in self.blocks:  # so that values are held once
+                block.values = found[block.start : block.stop]
+        return cast("Floats", found)
 
     @property
     def parents(self) -> NodeView:

@@ -37,12 +37,13 @@ _new = object.__new__
 
 _POWER = 4 * opcode(by_name("power")) + 2
 # Exponents with an elemental of their own: faster, and exact under scaling.
+_SQUARE = 4 * opcode(by_name("square"))
 _SPECIAL = {
-    2: 4 * opcode(by_name("square")),
     0.5: 4 * opcode(by_name("sqrt")),
     -1: 4 * opcode(by_name("reciprocal")),
 }
 _NEG = 4 * opcode(by_name("negative"))
+_SHORT = np.complex64
 
 
 class TVar(CoverVar):
@@ -113,19 +114,25 @@ class TVar(CoverVar):
         except (OverflowError, ZeroDivisionError):
             power = _operand_value(tape, other, False)
             v = tape.scalar(np.power(np.float64(self.v), power))
-        if v.__class__ is complex or v.__class__ is np.complex64:
+        if v.__class__ is not float and (
+            v.__class__ is complex or v.__class__ is _SHORT
+        ):
             return apply_binary("power", self, other)
-        code = _SPECIAL.get(other)
-        row = (_POWER, self.i, other, v) if code is None else (code, self.i, -1, v)
-        out = _new(TVar)
-        out.tape = tape
+        if other == 2:
+            row: tuple[Any, ...] = (_SQUARE, self.i, -1, v)
+        else:
+            code = _SPECIAL.get(other)
+            row = (_POWER, self.i, other, v) if code is None else (code, self.i, -1, v)
         try:
             ahead = tape.next
-            out.i = ahead()
+            i = ahead()
         except StopIteration:
-            out.i = tape.next_after_flush()
+            i = tape.next_after_flush()
         put = tape.put
         put(row)
+        out = _new(TVar)
+        out.tape = tape
+        out.i = i
         out.v = v
         return out
 

@@ -3,7 +3,7 @@
 Legend: node ``k0 + k`` has its first parent at ``aid[k]``, or at ``a0 + sa * k`` where
 ``aid`` is empty, likewise ``b``; ``two`` says whether there is a second one. Partials
 ``d`` and second partials ``c`` are read with a stride of 0 (one entry for all nodes) or
-1. Everywhere a zero adjoint, tangent or ``g`` times any partial is exactly zero, however
+1; values of parents also with a 2, at their ids. Everywhere a zero adjoint, tangent or ``g`` times any partial is exactly zero, however
 infinite or undefined the partial; two slots of one parent are merged first.
 
 Values, partials and adjoints may be complex; ``g``, ``rho`` and declared scales are
@@ -218,8 +218,17 @@ def cover(adj, g, last, topo, first, twice, curved, refs, options):
                             return NOT_FINITE, k + 1
                         g[ia] += np.sqrt(abs(w)) * np.sqrt(e)
             else:
-                if curved and w != 0:
-                    e12 = abs(c12[u12 * k])
+                e12 = abs(c12[u12 * k])
+                if (
+                    curved
+                    and w != 0
+                    and not (  # a linear node, whose split is zero
+                        e12 == 0
+                        and c11[u11 * k] == 0
+                        and c22[u22 * k] == 0
+                        and abs(w) < math.inf
+                    )
+                ):
                     if e12 == 0:
                         r1, r2, status = split(
                             zero,
@@ -255,8 +264,8 @@ def cover(adj, g, last, topo, first, twice, curved, refs, options):
                             abs(c11[u11 * k]),
                             e12,
                             abs(c22[u22 * k]),
-                            abs(z1[w1 * k]),
-                            abs(z2[w2 * k]),
+                            abs(z1[ia if w1 == 2 else w1 * k]),
+                            abs(z2[ib if w2 == 2 else w2 * k]),
                             la,
                             lb,
                             have,
@@ -333,8 +342,8 @@ def weights(r1, r2, adj, topo, twice, refs, options):
                 abs(c11[u11 * k]),
                 e12,
                 abs(c22[u22 * k]),
-                abs(z1[w1 * k]),
-                abs(z2[w2 * k]),
+                abs(z1[ia if w1 == 2 else w1 * k]),
+                abs(z2[ib if w2 == 2 else w2 * k]),
                 la or e12 == 0,
                 lb or e12 == 0,
                 have,
@@ -401,8 +410,8 @@ def asks(topo, twice, refs, ratio):
             abs(c11[u11 * k]),
             e12,
             abs(c22[u22 * k]),
-            abs(z1[w1 * k]),
-            abs(z2[w2 * k]),
+            abs(z1[ia if w1 == 2 else w1 * k]),
+            abs(z2[ib if w2 == 2 else w2 * k]),
         ):
             return True
     return False
