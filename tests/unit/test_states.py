@@ -452,3 +452,16 @@ def test_numba_wants_a_writable_array():
         step(x)
     unprotect(locked)
     assert isinstance(mutation(caught.value, 7), StateMutationError)
+
+
+@pytest.mark.parametrize("n", [20, 8193, 30_000])
+def test_finiteness_of_long_arrays(n: int) -> None:
+    a = np.full(n, 1e200)  # whose squares overflow
+    assert finite(a)
+    assert finite(a.reshape(-1, 1))
+    for bad in (np.nan, np.inf):
+        for at in (0, n // 2, n - 1):
+            b = np.ones(n)
+            b[at] = bad
+            assert not finite(b)
+            assert not finite((b, np.ones(2)))

@@ -22,12 +22,13 @@ from ._carry import NeedsCarry
 from ._events import Event, Listener
 from ._fingerprints import Fingerprints
 from ._ledger import Ledger
-from ._modes import Mode
+from ._modes import Block, Blocks, Mode
 from ._report import Seconds, SpaceUse, SweepReport, Work, check_costs
 
 __all__ = ["Execution"]
 
 _Array: Any = np.ndarray
+_ARRAYS = frozenset((_Array,))
 _CHUNK = 1000  # steps of an advance between two events
 _PHASES: dict[str, str] = {
     "advance": "advance",
@@ -91,8 +92,12 @@ class Execution:
         self._listeners = listeners or []
         self._prints = Fingerprints(plan.steps) if verify else None
         self._seen = None if self._prints is None else self._prints.seen
+        # Fingerprints are those of single steps.
+        self._blocks: Any = None
+        if not verify and getattr(mode, "blocks", False):
+            self._blocks = mode
         self._live: list[Any] = []  # at most one: popped, so that callees can free it
-        self._records: dict[int, Any] = {}
+        self._records: dict[int, Any] = {}  # a block stands at its last step
         self._slots: dict[tuple[str, int], tuple[int, int]] = {}  # bytes: stored, state
         self._stored_bytes = 0
         self._slot_bytes = 0
@@ -185,7 +190,13 @@ class Execution:
         ledger.record(start, stop)
         if self._unsure:
             self._look_at_live(start)
-        for k in range(start, stop):
+        k = start
+        while k < stop:
+            if stop > k + 1 and self._blocks is not None:
+                done = self._record_block(self._blocks, k, stop)
+                k += done
+                if done:
+                    continue
             before = None if self._prints is None else live[0]
             try:
                 y, record = self.mode.record(live.pop(), k)
@@ -205,9 +216,40 @@ class Execution:
             if nbytes > measured.tape:
                 measured.tape = nbytes
             del y, record, before, _
-            self._weigh()
+            held = self._record_bytes + self.mode.nbytes
+            if (
+                held > measured.fixed
+                or self._live_bytes > measured.state
+                or held + self._live_bytes + self._slot_bytes > measured.peak
+            ):
+                self._weigh()
+            k += 1
             if self._listeners:
-                self._tell("record", k + 1, ledger.evaluations - (stop - k - 1))
+                self._tell("record", k, ledger.evaluations - (stop - k))
+
+    def _record_block(self, mode: Blocks, k: int, stop: int) -> int:
+        """Records steps from ``k`` on in one call; gives how many."""
+        measured, live = self.measured, self._live
+        try:
+            found = mode.record_block(live[0], k, stop)
+        except BaseException as error:
+            blame(error, k, "record")
+            raise
+        if found is None:
+            return 0
+        live[0], block = found
+        count = block.steps
+        self._records[k + count - 1] = block
+        self._live_bytes = _nbytes(live[0])
+        self._record_bytes += count * block.nbytes
+        measured.forward += count * block.work
+        measured.reverse += count * block.reverse
+        measured.tape = max(measured.tape, block.nbytes)
+        self._weigh()
+        if self._listeners:
+            done = self.ledger.evaluations - (stop - k - count)
+            self._tell("record", k + count, done)
+        return count
 
     def _reverse(self, start: int, stop: int, level: str) -> None:
         self.ledger.reverse(start, stop)
@@ -215,7 +257,11 @@ class Execution:
         self._live_bytes = 0
         records, reverse, before = self._records, self.mode.reverse, self.mode.nbytes
         measured, leave = self.measured, self.ledger.replays.leave
-        for k in range(stop - 1, start - 1, -1):
+        k = stop - 1
+        while k >= start:
+            if type(records[k]) is Block:
+                k = self._reverse_block(records.pop(k), start, k)
+                continue
             _, work, _, nbytes = records[k]
             self._record_bytes -= nbytes
             measured.unrecorded += leave(k) * work
@@ -226,10 +272,26 @@ class Execution:
                 raise
             if self._listeners:
                 self._tell("reverse", k, self.ledger.evaluations)
+            k -= 1
         if self.mode.nbytes != before:  # else less is held than before
             self._weigh()
         if self._journal is not None:
             self._commit_if_due(self._journal, "reverse")
+
+    def _reverse_block(self, block: Block, start: int, k: int) -> int:
+        """Reverses the steps of a block up to ``k``; gives the step before them."""
+        assert self._blocks is not None
+        start = max(start, block.start)
+        if start > block.start:
+            self._records[start - 1] = block
+        replays = self.ledger.replays
+        count = sum([replays.leave(j) for j in range(k, start - 1, -1)])
+        self._record_bytes -= (k + 1 - start) * block.nbytes
+        self.measured.unrecorded += count * block.work
+        self._blocks.reverse_block(block, start, k + 1)
+        if self._listeners:
+            self._tell("reverse", start, self.ledger.evaluations)
+        return start - 1
 
     def _save(self, k: int, stop: int, level: str) -> None:
         self.ledger.save(k, stop, level)
@@ -285,13 +347,12 @@ class Execution:
         """Bytes held now."""
         measured, live = self.measured, self._live_bytes
         fixed = self._record_bytes + self.mode.nbytes
-        now = fixed + live + self._slot_bytes
         if live > measured.state:
             measured.state = live
         if fixed > measured.fixed:
             measured.fixed = fixed
-        if now > measured.peak:
-            measured.peak = now
+        if fixed + live + self._slot_bytes > measured.peak:
+            measured.peak = fixed + live + self._slot_bytes
 
     def _tell(self, kind: Kind, step: int, done: int) -> None:
         now = perf_counter()
@@ -406,6 +467,9 @@ class Execution:
 
 
 def _nbytes(state: Any) -> int:
-    if isinstance(state, np.ndarray):
-        return state.nbytes
+    kind = type(state)
+    if kind is _Array:
+        return int(state.nbytes)
+    if kind is tuple and _ARRAYS.issuperset(map(type, state)):
+        return sum([a.nbytes for a in state])
     return sum(map(_nbytes, state.values() if type(state) is dict else state))

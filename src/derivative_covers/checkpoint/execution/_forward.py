@@ -29,14 +29,18 @@ from ..states._states import (
 )
 from ..steps._blame import blame, not_finite
 from ..steps._chain import Chain, Run
+from ..steps._compiled import Compiled
 from ..steps._transition import FromVjp, Taped, Transition
+from ._guarded import guarded, ordinary
 from ._modes import Seen
+from ._replay import Piece, Replay, replay_of
 
 __all__ = ["Forward"]
 
 _Array: Any = np.ndarray
 _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
+_NUMBER = frozenset((_Double,))
 _WORD = 1024
 
 
@@ -48,14 +52,18 @@ class Forward:
     """The steps of a chain with its parameters.
 
     Attributes:
+        compiles: Whether compiled transitions are run by machines.
         chain: The chain.
         params: Parameters as steps receive them, or None.
         rechecked: Steps that were recorded because of a flag.
     """
 
+    compiles = True
+
     def __init__(self, chain: Chain, params: Any) -> None:
         """Takes parameters in canonical form."""
         self.chain = chain
+        self._last = len(chain) - 1
         self.params = None if params is None else present(copy(params))
         self.rechecked = 0
         self._innocent: dict[int, int] = {}  # a bit a step, in words of _WORD steps
@@ -63,6 +71,9 @@ class Forward:
         self._watching = False
         self._at: Run = (Taped(_nothing), 0, 0)  # the run of the last step
         self._space = space(np.zeros(()))  # of the state that was recorded last
+        self._params = params
+        self._replay: Replay | None = None  # the last one
+        self._replays: dict[tuple[int, Space], Replay | None] = {}
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -96,24 +107,61 @@ class Forward:
         transition, first, end = self._at
         if not first <= k < end:
             self._at = transition, first, end = self.chain.run_of(k)
+        if type(transition) is Compiled:
+            found = self.record_steps(state, k, k + 1)
+            if found is not None:
+                y, piece = found
+                target = piece.replay.space
+                return y, piece, target, target
         before = self._space
         if not fits(state, before.form):
             before = space(state)
         x = state
         if type(transition) is FromVjp:
+            if self.params is None and type(state) is _Array and state.ndim:
+                y, pullback = self._by_hand(transition, state, k)
+                return self._taken(y, pullback, before, k)
             record = transition.raw_record
         else:
             record = transition.record
-            if type(transition) is not Taped:
+            if type(transition) not in (Taped, Compiled):
                 # A pullback may hold x, and a later step may fill its memory anew.
                 x = copy(state)
         params = None if self.params is None else rewrapped(self.params)
-        locked = protect(state)
+        x = present(x)
+        locked = () if numbers(x) else protect(state)
         try:
-            y, pullback = record(present(x), params, k)
+            y, pullback = record(x, params, k)
         finally:
             if locked:
                 unprotect(locked)
+        return self._taken(y, pullback, before, k)
+
+    def _by_hand(self, transition: FromVjp, x: Any, k: int) -> tuple[Any, Any]:
+        """What :meth:`FromVjp.raw_record` gives for an array and no parameters.
+
+        The pullback as ``(vjp, x, k)``; this is done for every step of most sweeps.
+        """
+        at = x.copy()
+        at.setflags(False)
+        try:
+            if x.flags.writeable:
+                x.setflags(False)
+                try:
+                    y = transition.function(x, k)
+                finally:
+                    x.setflags(True)
+            else:
+                y = transition.function(x, k)
+        except TypeError as error:
+            transition.explain(error, None)
+            raise
+        return y, (transition, at, k)
+
+    def _taken(
+        self, y: Any, pullback: Any, before: Space, k: int
+    ) -> tuple[Any, Any, Space, Space]:
+        """Looks at the output of a recorded step."""
         found = expected(y, before.form)
         if found is not None:
             self._space = before
@@ -124,18 +172,74 @@ class Forward:
         self._space = after = space(y)
         return y, pullback, before, after
 
+    def replay(self, transition: Transition, state: Any, k: int) -> Replay | None:
+        """What runs steps from ``k`` on by a machine; None where nothing does.
+
+        The last step of a chain is taped: its result is one number, and must depend on
+        something.
+        """
+        if type(transition) is not Compiled or not self.compiles or k == self._last:
+            return None
+        last = self._replay
+        known = last is not None and last.transition is transition
+        if last is not None and known and fits(state, last.space.form):
+            return last
+        key = id(transition), space(state)
+        if key not in self._replays:
+            self._replays[key] = replay_of(transition, state, self._params)
+        self._replay = found = self._replays[key]
+        return found
+
+    def record_steps(self, state: Any, k: int, stop: int) -> tuple[Any, Piece] | None:
+        """Runs steps from ``k`` on and keeps their states, as far as one machine goes."""
+        transition, _, end = self._find(k)
+        replay = self.replay(transition, state, k)
+        if replay is None:
+            return None
+        return replay.record(state, k, min(stop, end, max(self._last, k + 1)))
+
+    def _find(self, k: int) -> Run:
+        _, first, end = self._at
+        if not first <= k < end:
+            self._at = self.chain.run_of(k)
+        return self._at
+
     def _run(
+        self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
+    ) -> Any:
+        """Steps of one run: as far as possible by a machine, else one by one."""
+        if type(transition) is not Compiled:
+            return self._run_each(transition, x, first, stop, seen)
+        while first < stop:
+            done, replay = 0, self.replay(transition, x, first)
+            if replay is not None:
+                end = first + 1 if seen is not None else min(stop, self._last)
+                try:
+                    x, done, _ = replay.run(x, first, end)
+                except BaseException as error:
+                    blame(error, first, "advance")
+                    raise
+                if done and seen is not None:
+                    seen(first + 1, x)
+            if not done:
+                done = 1
+                x = self._run_each(transition, x, first, first + 1, seen)
+            first += done
+        return x
+
+    def _run_each(
         self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
     ) -> Any:
         """The inner loop; between two steps a state is kept as steps receive it."""
         forward, flagged = _stepper(transition, self.params), self._flagged
-        x = present(x)
-        k, locked = first, None
+        if type(x) is not _Array or not x.ndim:
+            x = present(x)
+        k, locked, flags = first, None, x.flags if type(x) is _Array else None
+        plain = flags is None and (type(x) is _Double or numbers(x))
         try:
             for k in range(first, stop):
-                kind = type(x)
-                if kind is _Array:  # what _guarded does, without a call
-                    if x.flags.writeable:
+                if flags is not None:  # what guarded does, without a call
+                    if flags.writeable:
                         x.setflags(False)
                         locked = x
                         y = forward(x, k)
@@ -143,27 +247,37 @@ class Forward:
                         locked = None
                     else:
                         y = forward(x, k)
-                elif kind is _Double or numbers(x):
+                elif plain:  # nobody can change it
                     y = forward(x, k)
                 else:
-                    y = _guarded(forward, x, k)
+                    y = guarded(forward, x, k)
                 kind = type(y)
                 if kind is _Array:
+                    flags = y.flags
                     if not (  # what canonical does, without a call
                         y.dtype is _DOUBLE
                         and y.base is None
                         and y.ndim
                         and y.size
-                        and y.flags.c_contiguous
+                        and flags.c_contiguous
                     ):
                         y = present(canonical(y, "the output", k))
-                elif kind is not _Double:
-                    found = _ordinary(y, kind)
+                        flags = y.flags if type(y) is _Array else None
+                        plain = flags is None and numbers(y)
+                elif kind is _Double or (
+                    kind is tuple and y and _NUMBER.issuperset(map(type, y))
+                ):
+                    flags, plain = None, True
+                else:
+                    found = ordinary(y, kind)
                     if found is None:
                         found = present(canonical(y, "the output", k))
                     y = found
+                    flags = y.flags if type(y) is _Array else None
+                    plain = flags is None and numbers(y)
                 if flagged:
                     y = self._settle(transition, x, k, y)
+                    flags = y.flags if type(y) is _Array else None
                 x = y
                 if seen is not None:
                     seen(k + 1, canonical(x, "the output", k))
@@ -191,7 +305,7 @@ class Forward:
             self.rechecked += 1
             y = present(copy(canonical(y, "the output", k)))
             record, params = transition.record, rewrapped(self.params)
-            _guarded(lambda x, k: record(x, params, k), x, k)
+            guarded(lambda x, k: record(x, params, k), x, k)
             self._flagged.clear()
         if not finite(state := canonical(y, "the output", k)):
             raise not_finite(state, "its output")
@@ -207,64 +321,3 @@ def _stepper(transition: Transition, params: Any) -> Any:
     if params is None:
         return lambda x, k: forward(x, None, k)
     return lambda x, k: forward(x, rewrapped(params), k)
-
-
-def _guarded(forward: Any, x: Any, k: int) -> Any:
-    """Calls a step while nobody can write to its state."""
-    locked: list[Any] = []
-    try:
-        _lock(x, locked)
-        return forward(rewrapped(x), k)
-    finally:
-        unprotect(locked)
-
-
-def _lock(x: Any, locked: list[Any]) -> None:
-    if type(x) is _Array:
-        if x.flags.writeable:
-            x.setflags(False)
-            locked.append(x)
-    elif isinstance(x, (dict, list, tuple)):
-        for part in x.values() if isinstance(x, dict) else x:
-            if type(part) is not _Double:
-                _lock(part, locked)
-
-
-def _ordinary(y: Any, kind: type[Any]) -> Any:
-    """As a step receives it: a float, or a flat container of floats and ordinary arrays.
-
-    None for everything else, which takes the way through canonical().
-    """
-    if kind is float:
-        return _Double(y)
-    if kind is tuple or kind is list:
-        parts = y
-    elif kind is dict and all(type(key) is str for key in y):
-        parts = y.values()
-    else:
-        return None
-    found = []
-    for part in parts:
-        leaf = type(part)
-        if leaf is _Array:
-            flags = part.flags
-            if not (
-                part.dtype is _DOUBLE
-                and part.ndim
-                and part.size
-                and flags.owndata
-                and flags.c_contiguous
-            ):
-                return None
-            found.append(part)
-        elif leaf is _Double:
-            found.append(part)
-        elif leaf is float:
-            found.append(_Double(part))
-        else:
-            return None
-    if not found:
-        return None
-    if kind is tuple:
-        return tuple(found)
-    return found if kind is list else dict(zip(y, found, strict=True))

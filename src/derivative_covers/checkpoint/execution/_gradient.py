@@ -16,6 +16,7 @@ from ..states._space import Space
 from ..states._states import (
     copy,
     finite,
+    flat,
     leaves,
     matched,
     present,
@@ -27,10 +28,12 @@ from ..states._states import (
 )
 from ..steps._blame import not_finite
 from ..steps._chain import Chain
+from ..steps._compiled import Compiled
 from ..steps._taped import StepRecord
 from ..steps._transition import FromVjp
 from ._forward import Forward
-from ._modes import Record, Seen
+from ._modes import Block, Record, Seen
+from ._replay import Piece
 
 __all__ = ["GradientMode"]
 
@@ -46,6 +49,7 @@ class GradientMode:
         params_cotangent: What the steps reversed so far add to the parameters'
             cotangent, or None without parameters.
         nbytes: Bytes of both cotangents.
+        blocks: Whether some steps can be recorded many at once.
     """
 
     recorded_forward = False
@@ -54,6 +58,7 @@ class GradientMode:
         """Takes parameters in canonical form, or None."""
         self._forward = Forward(chain, params)
         self._steps = len(chain)
+        self.blocks = any(type(step) is Compiled for step, _, _ in chain.runs)
         self._seed = seed
         self._params_space = None if params is None else space(params)
         self._params_nbytes = 0 if params is None else space(params).nbytes
@@ -95,7 +100,9 @@ class GradientMode:
         if k + 1 == self._steps:
             self.value = check_scalar(y, k)
         work, nbytes = 1, before.nbytes
-        if type(pullback) is MethodType:
+        if type(pullback) is Piece:
+            work = pullback.branch.work
+        elif type(pullback) is MethodType:
             step = pullback.__self__
             if isinstance(step, StepRecord):
                 work, nbytes = step.tape.nnodes - step.tape.ninputs, step.tape.nbytes
@@ -104,15 +111,56 @@ class GradientMode:
                     step.refuse_constant(k)
         return y, _new(Record, ((pullback, before, after), work, work, nbytes))
 
+    def record_block(self, state: Any, k: int, stop: int) -> tuple[Any, Block] | None:
+        """Runs steps from ``k`` on in one call; see :class:`._modes.Blocks`."""
+        found = self._forward.record_steps(state, k, stop)
+        if found is None:
+            return None
+        y, piece = found
+        target, work = piece.replay.space, piece.branch.work
+        count = len(piece.states)
+        return y, Block((piece, target, target), k, count, work, work, piece.nbytes)
+
+    def reverse_block(self, block: Block, start: int, stop: int) -> None:
+        """Takes the cotangents from state ``stop`` to state ``start`` in one call."""
+        piece, before, after = block.held
+        self._check_space(stop - 1, after)
+        held = self._params_space
+        params_bar = np.zeros(0) if held is None else flat(self.params_cotangent).copy()
+        ybar = flat(self.cotangent)
+        cotangent = piece.replay.reverse(piece, start, stop, ybar, params_bar)
+        if held is not None:
+            self.params_cotangent = held.build(params_bar)
+        unprotect(self._locked)
+        self._locked = []
+        self.cotangent, self._space = before.build(cotangent), before
+        self.nbytes = before.nbytes + self._params_nbytes
+
+    def _check_space(self, k: int, after: Space) -> None:
+        if self._space is not None and self._space != after:
+            raise _changed(k, self._space, after)
+
     def reverse(self, record: Record, k: int) -> None:
         """Applies the pullback of step ``k``."""
         pullback, before, after = record.held
-        ybar, found = self.cotangent, self._space
-        if found is None:
+        if type(pullback) is Piece:
+            block = Block(record.held, k, 1, record.work, record.reverse, record.nbytes)
+            self.reverse_block(block, k, k + 1)
+            return
+        ybar = self.cotangent
+        if self._space is None:
             ybar = np.full(after.form.shape, self._seed, dtype=after.form.dtype)
-        elif found is not after and found != after:
-            raise _changed(k, found, after)
-        xbar, params_bar = pullback(present(ybar), self.params_cotangent)
+        elif self._space is not after:
+            self._check_space(k, after)
+        if type(pullback) is tuple:  # of a reverse rule, without parameters
+            step, x, _ = pullback
+            try:
+                xbar = step.vjp(x, present(ybar), k)
+            except TypeError as error:
+                step.explain_rule(error, None)
+                raise
+        else:
+            xbar, params_bar = pullback(present(ybar), self.params_cotangent)
         taken = expected(xbar, before.form)
         if taken is None:
             what = "the cotangent given by the reverse rule"
@@ -133,7 +181,8 @@ class GradientMode:
             self.params_cotangent = params_bar
         # Read-only as long as the sweep holds it, since it may be memory that a reverse
         # rule keeps and fills anew at every call.
-        unprotect(self._locked)
+        if self._locked:
+            unprotect(self._locked)
         self._locked = protect(taken)
         self.cotangent, self._space = taken, before
         self.nbytes = before.nbytes + self._params_nbytes

@@ -68,12 +68,10 @@ class Ledger:
         if self.live != start or not start < stop <= self.cotangent:
             raise self._error(start, stop, "record")
         records = self.records
-        for k in range(start, stop):
-            if k in records:
-                records.difference_update(range(start, k))
-                why = f"step {k} has a record already"
-                raise self._error(start, stop, "record", why)
-            records.add(k)
+        if stop == start + 1 and start not in records:  # as nearly always
+            records.add(start)
+        else:
+            self._add_records(start, stop)
         self.live = stop
         counts = self.counts
         counts["recorded"] += stop - start
@@ -86,14 +84,28 @@ class Ledger:
         if self.cotangent != stop or not 0 <= start < stop:
             raise self._error(start, stop, "reverse")
         records = self.records
-        for k in range(start, stop):
-            if k not in records:
-                records.update(range(start, k))
-                raise self._error(start, stop, "reverse", f"step {k} has no record")
-            records.remove(k)
+        if stop == start + 1 and start in records:
+            records.remove(start)
+        else:
+            self._take_records(start, stop)
         self.live = None
         self.cotangent = start
         self.position += 1
+
+    def _add_records(self, start: int, stop: int) -> None:
+        steps, records = range(start, stop), self.records
+        if not records.isdisjoint(steps):
+            k = min(records.intersection(steps))
+            why = f"step {k} has a record already"
+            raise self._error(start, stop, "record", why)
+        records.update(steps)
+
+    def _take_records(self, start: int, stop: int) -> None:
+        steps, records = range(start, stop), self.records
+        if not records.issuperset(steps):
+            k = min(set(steps) - records)
+            raise self._error(start, stop, "reverse", f"step {k} has no record")
+        records.difference_update(steps)
 
     def save(self, k: int, stop: int, level: str) -> None:
         """Puts the live state into a slot."""

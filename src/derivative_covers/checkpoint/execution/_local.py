@@ -51,6 +51,8 @@ class LocalSteps(Forward):
             and NeedsCarry is raised in its place.
     """
 
+    compiles = False  # what is recorded has to have the bits of what was run
+
     def __init__(self, chain: Chain, params: Any, *, blind: bool) -> None:
         """Takes parameters in canonical form."""
         super().__init__(chain, params)

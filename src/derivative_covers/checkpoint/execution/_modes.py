@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-__all__ = ["Mode", "Record", "Seen"]
+__all__ = ["Block", "Blocks", "Mode", "Record", "Seen"]
 
 Seen = Callable[[int, Any], None]
 """Called with ``(k, state k)`` for every state that an advance runs through."""
@@ -31,6 +31,42 @@ class Record(NamedTuple):
     work: int = 1
     reverse: int = 1
     nbytes: int = 0
+
+
+class Block(NamedTuple):
+    """Steps that were run in one call and can be reversed in one.
+
+    Attributes:
+        held: What the mode needs for them; nobody else looks at it.
+        start: The first of the steps.
+        steps: How many there are.
+        work: Operations of each step.
+        reverse: Operations of each one's reverse rule.
+        nbytes: Bytes that are held for each.
+    """
+
+    held: Any
+    start: int
+    steps: int
+    work: int
+    reverse: int
+    nbytes: int
+
+
+class Blocks(Protocol):
+    """What a mode may offer beside: records of many steps at once."""
+
+    def record_block(self, state: Any, k: int, stop: int) -> tuple[Any, Block] | None:
+        """Steps from ``k`` on, at most to ``stop``: the state after them, their record.
+
+        At least one step; None where step ``k`` has to be recorded alone.
+        """
+
+    def reverse_block(self, block: Block, start: int, stop: int) -> None:
+        """Takes the cotangents back through some of the last steps of a block.
+
+        Errors leave it with the step that they come from.
+        """
 
 
 class Mode(Protocol):

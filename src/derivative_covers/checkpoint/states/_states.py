@@ -44,7 +44,9 @@ Array = NDArray[Any]
 _FLOAT64 = np.dtype(np.float64)
 _LEAVES = (np.ndarray, np.float64)
 _NUMBER = frozenset((np.float64,))
-_SHORT = 16
+_ARRAYS = frozenset((np.ndarray,))
+SHORT = 16
+_PIECE = 8192
 _Array: Any = np.ndarray
 _vdot = np.vdot
 
@@ -56,6 +58,8 @@ def present(state: Any) -> Any:
         return state if state.ndim else state[()]
     if kind is dict:
         return {key: present(part) for key, part in state.items()}
+    if kind is tuple and _ARRAYS.issuperset(map(type, state)):
+        return tuple([a if a.ndim else a[()] for a in state])
     if kind is list:
         return list(map(present, state))
     return (
@@ -145,13 +149,23 @@ def finite(state: Any) -> bool:
     if state.dtype is _FLOAT64:
         total: Any = state
         ndim = state.ndim
-        if ndim == 1 and state.size <= _SHORT:
+        if ndim == 1 and state.size <= SHORT:
             total = sum(state.tolist())
-        elif ndim:
+        elif ndim and state.size <= _PIECE:
             total = _vdot(state, state)
+        elif ndim:
+            total = _squares(state.reshape(-1))
         if isfinite(total):
             return True
     return bool(np.isfinite(state).all())
+
+
+def _squares(a: Array) -> float:
+    """Sum of squares, piece by piece: on long vectors vdot may wait for other threads."""
+    return sum(
+        float(_vdot(b, b))
+        for b in (a[k : k + _PIECE] for k in range(0, a.size, _PIECE))
+    )
 
 
 def fingerprint(state: Any) -> int:

@@ -6,6 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any, Literal
 
 from numpy import dtype, float64, ndarray
@@ -121,6 +122,72 @@ class Transition(ABC):
             array([1.1, 0. ])
         """
         return Taped(f, kinks=kinks, numpy=numpy)
+
+    @staticmethod
+    def compiled(
+        f: Callable[..., Any],
+        *,
+        data: Any = None,
+        kinks: Literal["raise", "branch"] = "raise",
+    ) -> Taped:
+        """A step from a NumPy function, recorded once and then run by compiled code.
+
+        As :meth:`taped`, for steps that run a million times: gradient sweeps evaluate
+        all steps between two actions of a plan in one call. What a step calls beside
+        NumPy is not called again, and whatever it takes from outside of its arguments is
+        frozen as it was when the step was recorded.
+
+        The index is a recorded variable: use it in arithmetic and comparisons. A program
+        that takes another branch somewhere is recorded there once more; the eight
+        branches used last are kept.
+
+        Args:
+            f: Called as ``f(x, k)``, or ``f(x, params, k)`` in sweeps with parameters.
+            data: What depends on the step and is no function of its index: an array with
+                the steps along its first axis, or a dict, list, tuple or namedtuple of
+                them. Then ``f(x, k, d)``, or ``f(x, params, k, d)``, gets row ``k`` as
+                ``d``. No derivative is taken with respect to it.
+            kinks: As for :meth:`taped`.
+
+        Returns:
+            The transition. Steps run as those of :meth:`taped` do where nothing compiled
+            can: in covers and Hessian products, in single precision, where a step
+            changes the shape of the state, leaves its domain or meets a kink, in the
+            last step of a chain, and where nothing is compiled at all.
+
+        Raises:
+            InputTypeError: (a TypeError) if ``f`` cannot be called.
+            ShapeError: (a ValueError) if data has no first axis that all of it shares.
+            OptionError: (a ValueError) for other options.
+            ReplayError: (a RuntimeError) from a sweep whose steps need their index or
+                data as plain numbers, have constants that depend on the index, or cannot
+                be replayed for another reason; the message says which.
+
+        Guarantee:
+            All schedules give the same bits; compiled functions such as ``exp`` may
+            differ from NumPy's in the last bits, and sums in the order of additions.
+
+        Cost:
+            The first evaluation records the step twice and may compile its operations.
+
+        Example:
+            >>> import numpy as np
+            >>> from derivative_covers import checkpoint as cp
+            >>> def step(x, k, wind):
+            ...     return x + 0.01 * (wind - x * x)
+            >>> wind = np.sin(np.linspace(0.0, 6.0, 500))
+            >>> step = cp.Transition.compiled(step, data=wind)
+            >>> chain = cp.Chain([cp.Chain.uniform(500, step), lambda x, k: np.sum(x)])
+            >>> result = cp.reverse_sweep(
+            ...     chain, np.array([0.5, 0.7]),
+            ...     schedule=cp.UniformBlock(slots=20, record="block"),
+            ... )
+            >>> result.cotangent.shape
+            (2,)
+        """
+        kind: Any = import_module("._compiled", __package__).Compiled
+        made: Taped = kind(f, data=data, kinks=kinks)
+        return made
 
     @staticmethod
     def from_vjp(f: Callable[..., Any], vjp: Callable[..., Any]) -> FromVjp:
@@ -265,6 +332,10 @@ class FromVjp(Transition):
         """Raises where the function cannot be called as a sweep calls it."""
         _explain_call(error, self.function, "f", "x", params, "k")
 
+    def explain_rule(self, error: TypeError, params: Any) -> None:
+        """The same for the reverse rule."""
+        _explain_call(error, self.vjp, "vjp", "x", params, "ybar", "k")
+
     def _pull(
         self, x: Any, params: Any, k: int, ybar: Any, params_bar: Any
     ) -> tuple[Any, Any]:
@@ -276,7 +347,7 @@ class FromVjp(Transition):
             else:
                 found = vjp(x, rewrapped(params), ybar, k)
         except TypeError as error:
-            _explain_call(error, vjp, "vjp", "x", params, "ybar", "k")
+            self.explain_rule(error, params)
             raise
         if params is None:
             return found, None

@@ -70,6 +70,9 @@ class Storage(Protocol):
         """How many states lie in it."""
 
 
+_ARRAYS = frozenset((np.ndarray,))
+
+
 class MemoryStorage:
     """Saved states in the memory of this process.
 
@@ -141,7 +144,12 @@ class MemoryStorage:
             state = self._states[key][0]
         except (KeyError, TypeError):
             raise missing(key, self._states) from None
-        return state if type(state) is np.ndarray else mapped(state, _same, key)
+        kind = type(state)
+        if kind is np.ndarray or (
+            kind is tuple and _ARRAYS.issuperset(map(type, state))
+        ):
+            return state  # nobody can change it
+        return mapped(state, _same, key)
 
     def drop(self, key: int) -> None:
         """Forgets the state of that key.
