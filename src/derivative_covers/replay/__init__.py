@@ -1,0 +1,1 @@
+"""Replay of a recorded program at other points, compiled."""
