@@ -59,12 +59,14 @@ if TYPE_CHECKING:
     from . import bounds, checkpoint
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
+    from .replay import Compiled, compile
     from .rewrite import with_numpy
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CheckReport",
+    "Compiled",
     "ComposedHessianCover",
     "CoverVar",
     "ForwardCover",
@@ -85,6 +87,7 @@ __all__ = [
     "bounds",
     "check",
     "checkpoint",
+    "compile",
     "compose_hessian_cover",
     "compose_jacobian_cover",
     "cover_excess",
@@ -119,6 +122,8 @@ __all__ = [
 # Imported on first use: they would add a quarter to the time of importing the package.
 _LATER = {
     "CheckReport": "checks",
+    "Compiled": "replay",
+    "compile": "replay",
     "ForwardCover": "forward",
     "check": "checks",
     "forward_cover": "forward",

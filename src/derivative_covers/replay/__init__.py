@@ -1,1 +1,5 @@
-"""Replay of a recorded program at other points, compiled."""
+"""Recorded programs, evaluated again in compiled code."""
+
+from ._compiled import Compiled, compile
+
+__all__ = ["Compiled", "compile"]

@@ -1,0 +1,426 @@
+"""From the blocks of a tape to the tables of an interpreter."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .. import tape as tp
+from ..elementals import BY_OPCODE
+from ..errors import ReplayError
+from ..tape import Tape
+from ..tape._replay import check_replayable
+from ._emit import FLAT, POOL, SCRATCH, Emitter, constant_step
+from ._references import References
+from ._tables import Tables, Whole
+from .elementals import functions, literal
+from .kernels._kinds import (
+    COLUMNS,
+    DOT,
+    GROUP,
+    IDS,
+    LANES,
+    LINE,
+    LINEAR,
+    MORE,
+    O,
+    TILE,
+    X,
+    Y,
+)
+from .kernels.schedule import scheduled
+
+__all__ = ["lower"]
+
+LARGE = 1 << 15  # nodes of a program that is computed by tiles where that is possible
+WIDE_COLUMNS = 18
+
+
+def lower(
+    tape: Tape, outs: Any, *, constants: Any = None, batch: bool = False
+) -> Tables:
+    """The tables of a finished float64 tape for some outputs, at one point or at many.
+
+    Negative ``outs`` are constants, whose values are those of ``constants`` there.
+
+    Raises:
+        ReplayError: If a node that the outputs depend on cannot be replayed.
+    """
+    if import_module("numba").config.DISABLE_JIT:
+        msg = "the compiler is off (NUMBA_DISABLE_JIT)."
+        raise ReplayError(msg)
+    check_replayable(tape)
+    if tape.dtype != np.float64 or tape.box is not None:
+        msg = "compiled replay is for float64 tapes recorded at a point."
+        raise ReplayError(msg)
+    return _Lowering(tape, outs, constants, batch).tables()
+
+
+class _Lowering:
+    def __init__(self, tape: Tape, outs: Any, constants: Any, batch: bool) -> None:
+        self.tape = tape
+        self.outs = np.ravel(outs)
+        self.constants = constants
+        self.out = Emitter(batch)
+        self.pos: Whole = np.zeros(tape.nnodes, dtype=np.int64)
+        self.wide: list[list[int]] = []
+        self.preset: list[tuple[int, Any]] = []
+        self.bodies: list[list[int]] = []
+        self.scratch = 0
+        self.dead = False
+        guards = guard_table(tape)
+        self.guards = guards
+        wanted = np.concatenate([self.outs, guards[1], guards[2]]).astype(np.int64)
+        large = tape.nnodes > LARGE and not batch
+        self.refs = References(tape, wanted[wanted >= 0], large, self._compiled)
+
+    def tables(self) -> Tables:
+        """All of it."""
+        tape, refs = self.tape, self.refs
+        k = 0
+        while k < len(tape.blocks):
+            block = tape.blocks[k]
+            if not refs.needed[k] or not block.size:
+                k += 1
+            elif refs.group[k] >= 0:
+                k = self._group(k)
+            else:
+                self._block(block)
+                k += 1
+        return self._finished()
+
+    def _finished(self) -> Tables:
+        out = self.out
+        rows = [
+            (relation, self._guarded(i, a), self._guarded(j, b))
+            for relation, i, j, a, b in zip(*self.guards, strict=True)
+        ]
+        count = len(out.code)
+        code = np.array(out.code + self.bodies, dtype=np.int64).reshape(-1, COLUMNS)
+        for at, group in enumerate(out.code):
+            if group[0] == GROUP:
+                code[at, X] += count
+        ids = np.concatenate([*out.ids, np.empty(0, np.int64)]).astype(np.int64)
+        wide = np.array(self.wide, dtype=np.int64).reshape(-1, WIDE_COLUMNS)
+        guards = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        outs = self._outputs()
+        size, npool = out.top, out.npool
+        outside = out.outside
+
+        def settled(a: Any) -> None:
+            pool, scratch = (a >= POOL) & (a < SCRATCH), a >= SCRATCH
+            a[pool] += size - POOL
+            a[scratch] += size + npool - SCRATCH
+
+        for a in (code, ids, wide, guards, outs):
+            settled(a)
+        for each in outside:
+            settled(each.x)
+            if each.y is not None and each.y is not each.x:
+                settled(each.y)
+        pool = np.concatenate([*out.pool, np.empty(0)])
+        assert pool.size == npool
+        return Tables(
+            code, count, wide, ids, size, pool, self.scratch, self.preset, out.functions,
+            outside, self.tape.ninputs, outs, guards, out.crosses,
+            out.crosses and (self.dead or bool(self.preset)),
+        )  # fmt: skip
+
+    def _guarded(self, node: int, constant: float) -> int:
+        return int(self.pos[node]) if node >= 0 else self.out.constant(constant)
+
+    def _outputs(self) -> Whole:
+        fixed = self.outs < 0
+        found = self._positions(np.where(fixed, 0, self.outs))
+        for k in np.flatnonzero(fixed).tolist():
+            found[k] = self.out.constant(float(np.ravel(self.constants)[k]))
+        return found
+
+    def _positions(self, ids: Any) -> Whole:
+        found: Whole = self.pos[ids]
+        assert (found >= 0).all()
+        return found
+
+    # -- blocks ------------------------------------------------------------------------
+
+    def _block(self, block: Any) -> None:
+        out = self.out
+        n = block.size
+        if isinstance(block, tp.Run):
+            self._run(block)
+            return
+        if isinstance(block, (tp.Inputs, tp.Constants)):
+            o = out.take(n)
+            self.pos[block.start : block.stop] = np.arange(o, o + n)
+            if isinstance(block, tp.Constants):
+                self.preset.append((o, np.asarray(block.values, dtype=np.float64)))
+            return
+        if isinstance(block, (tp.Linear, tp.Dot)):
+            self._wide(block)
+            return
+        if isinstance(block, tp.Accumulate):
+            o = out.take(n)
+            self.pos[block.start : block.stop] = np.arange(o, o + n)
+            x, y = (self._positions(s.flat((n,))) for s in (block.x, block.y))
+            self._accumulated(block.op, o, x, y)
+            return
+        x, y, pattern = self._slots(block)
+        o = out.take(n)
+        if pattern == 1 and (x == y).any() and not (x == y).all():
+            self._mixed(block.op, o, x, y)
+        else:
+            out.entrywise(block.op, pattern, o, x, y)
+        self.pos[block.start : block.stop] = np.arange(o, o + n)
+
+    def _slots(self, block: Any) -> tuple[Any, Any, int]:
+        """Positions of both operands, and the pattern."""
+        n = (block.size,)
+        x = self._positions(block.x.flat(n))
+        if isinstance(block, tp.Unary):
+            return x, None, 0
+        if isinstance(block, tp.Fixed):
+            c = self._fixed(block)
+            return (x, c, 2) if block.slot == 0 else (c, x, 3)
+        y = self._positions(block.y.flat(n))
+        if (x == y).all():
+            return x, None, 6
+        return x, y, 1
+
+    def _fixed(self, block: tp.Fixed) -> Whole:
+        n, const = block.size, np.asarray(block.const, dtype=np.float64)
+        if const.size == 1:
+            return np.full(n, self.out.constant(const.item()))
+        at = self.out.constants(const)
+        return np.arange(at, at + n)
+
+    def _accumulated(self, op: Any, o: int, x: Whole, y: Whole) -> None:
+        if (x == y).any():
+            msg = f"a running {op.name} of one node with itself is not compiled."
+            raise ReplayError(msg)
+        if self.out.number(op, 1, None) is None:
+            msg = f"a running {op.name} is not compiled."
+            raise ReplayError(msg)
+        self.out.entrywise(op, 1, o, x, y, chained=True)
+
+    def _mixed(self, op: Any, o: int, x: Whole, y: Whole) -> None:
+        """Two operands that are the same node in some entries."""
+        same = x == y
+        edges = np.flatnonzero(np.diff(same)) + 1
+        bounds = [0, *edges.tolist(), x.size]
+        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+            part = slice(first, last)
+            if same[first]:
+                self.out.entrywise(op, 6, o + first, x[part], None)
+            else:
+                self.out.entrywise(op, 1, o + first, x[part], y[part])
+
+    def _straight(self, x: tp.Operand, n: int) -> int | None:
+        """First position of consecutive entries of one block; None for all else."""
+        if x.ids is not None or x.strides != (1,):
+            return None
+        block = self.tape.block_of(x.start)
+        if isinstance(block, tp.Run) or x.start + n > block.stop:
+            return None
+        return int(self.pos[x.start])
+
+    # -- runs of scalars ---------------------------------------------------------------
+
+    def _run(self, block: tp.Run) -> None:
+        out = self.out
+        pattern = (block.code & 3).astype(np.int64)
+        opcode = (block.code >> 2).astype(np.int64)
+        other = block.other.real
+        two = pattern == 1
+        b = np.where(two, other, -1).astype(np.int64)
+        pattern[two & (b == block.a)] = 6
+        lone = b.copy()
+        lone[pattern == 6] = -1
+        kinds, facts = _kinds(opcode, pattern, other)
+        order, ends = scheduled.compiled()(
+            kinds, len(facts), np.ascontiguousarray(block.a), lone, block.start
+        )
+        o = out.take(block.size)
+        at = np.empty(block.size, dtype=np.int64)
+        at[order] = np.arange(o, o + block.size)
+        self.pos[block.start : block.stop] = at
+        x = self.pos[block.a]
+        y = x.copy()
+        y[two] = self.pos[b[two]]
+        fixed = np.flatnonzero((pattern == 2) | (pattern == 3))
+        if fixed.size:
+            bits = other[fixed].astype(np.float64).view(np.int64)
+            values, which = np.unique(bits, return_inverse=True)
+            places = [out.constant(v) for v in values.view(np.float64)]
+            constants = np.array(places)[which.ravel()]
+            second = pattern[fixed] == 2
+            y[fixed] = np.where(second, constants, x[fixed])
+            x[fixed] = np.where(second, x[fixed], constants)
+        out.rows(kinds, facts, x, y, order, ends, o)
+
+    # -- wide nodes --------------------------------------------------------------------
+
+    def _wide(self, block: Any) -> None:
+        out = self.out
+        o = out.take(block.size)
+        shape = block.shape
+        row = [o, *shape, *self._walk(block.x, shape)]
+        if isinstance(block, tp.Dot):
+            out.crosses = True
+            row += [*self._walk(block.y, shape), int(block.merge)]
+            kind = DOT
+        else:
+            coef = np.asarray(block.coef, dtype=np.float64)
+            at = out.constant(coef.item()) if coef.size == 1 else out.constants(coef)
+            strides = (0,) * 4 if coef.size == 1 else block.coef_strides
+            row += [at, *strides, -1, 0]
+            self.dead |= not _enters(coef, strides, shape)
+            kind = LINEAR
+        self.wide.append(row)
+        out.code.append(out.row(kind, 0, o, len(self.wide) - 1, 0, block.size))
+        self.pos[block.start : block.stop] = np.arange(o, o + block.size)
+
+    def _walk(self, x: tp.Operand, shape: tuple[int, ...]) -> list[int]:
+        if x.ids is not None:
+            used = self.pos[x.ids]
+            return [x.start, *x.strides, self.out.listed(used)]
+        reach = [s * (n - 1) for s, n in zip(x.strides, shape, strict=True)]
+        low = x.start + sum(r for r in reach if r < 0)
+        high = x.start + sum(r for r in reach if r > 0)
+        first = self._straight(tp.Operand(low), high - low + 1)
+        if first is None and constant_step(self.pos[low : high + 1]) == 1:
+            first = int(self.pos[low])
+        if first is not None and first >= 0:
+            return [x.start - low + first, *x.strides, -1]
+        used = self._positions(x.flat(shape))
+        n1, n2, nk = shape[1:]
+        return [0, n1 * n2 * nk, n2 * nk, nk, 1, self.out.listed(used)]
+
+    # -- groups ------------------------------------------------------------------------
+
+    def _compiled(self, block: Any) -> bool:
+        pattern = 1 if isinstance(block, tp.Binary) else 0
+        if isinstance(block, tp.Fixed):
+            pattern = 2 + block.slot
+            if block.const.size > 1:
+                pattern += 2
+        return functions(block.op, pattern) is not None
+
+    def _group(self, k: int) -> int:
+        """Emit a group; gives the first block behind it."""
+        blocks, group = self.tape.blocks, self.refs.group
+        number = group[k]
+        n = blocks[k].size
+        places: dict[int, tuple[int, int]] = {}
+        first = len(self.bodies)
+        scratch = self._Scratch()
+        start = blocks[k].start
+        while k < len(blocks) and (group[k] == number or not self.refs.needed[k]):
+            block: Any = blocks[k]
+            if group[k] == number:
+                self._member(block, k, n, start, places, scratch)
+            k += 1
+        row = self.out.row(
+            GROUP, 0, SCRATCH, first, len(self.bodies) - first, n, more=scratch.size
+        )
+        self.out.code.append(row)
+        self.scratch = max(self.scratch, scratch.size)
+        return k
+
+    class _Scratch:
+        def __init__(self) -> None:
+            self.size = 0
+
+        def take(self) -> tuple[int, int]:
+            """A place of a tile's length, where every tile begins anew."""
+            at = SCRATCH + self.size
+            self.size += TILE
+            return at, 0
+
+    def _member(self, block: Any, k: int, n: int, start: int, places: Any,
+                scratch: Any) -> None:  # fmt: skip
+        out = self.out
+        op, pattern, const = block.op, 0, None
+        x = self._operand(block.x, n, start, places, scratch)
+        y = (0, 0)
+        if isinstance(block, tp.Binary):
+            y = self._operand(block.y, n, start, places, scratch)
+            pattern = 6 if x == y else 1
+            out.crosses |= pattern == 1 and op.name not in FLAT
+        elif isinstance(block, tp.Fixed):
+            pattern = 2 + block.slot
+            held = np.asarray(block.const, dtype=np.float64)
+            if held.size == 1:
+                c = (out.constant(held.item()), 0)
+                const = held.item() if literal(op, held.item()) else None
+            else:
+                c = (out.constants(held), 1)
+                pattern += 2
+            x, y = (x, c) if block.slot == 0 else (c, x)
+        if self.refs.kept[k]:
+            at = out.take(n)
+            place = (at, 1)
+            self.pos[block.start : block.stop] = np.arange(at, at + n)
+        else:
+            place = scratch.take()
+        places[block.start] = place
+        f = out.number(op, pattern, const)
+        assert f is not None
+        self.bodies.append(
+            [LANES, f, place[0], x[0], y[0], n, place[1], x[1], y[1], 0]
+        )
+
+    def _operand(self, x: tp.Operand, n: int, start: int, places: Any,
+                 scratch: Any) -> tuple[int, int]:  # fmt: skip
+        """Where an operand's entries of the first tile stand, and how they move on."""
+        if x.ids is None and x.start >= start:
+            return places[x.start]  # type: ignore[no-any-return]
+        found = self._straight(x, n)
+        if found is not None:
+            return found, 1
+        positions = self._positions(x.flat((n,)))
+        step = constant_step(positions)
+        if step == 1:
+            return int(positions[0]), 1
+        place, _ = scratch.take()
+        row = self.out.copy(positions, place)
+        row[6:9] = [0, step if row[0] == LINE else 1, 0]
+        assert row[0] in (LINE, IDS) and row[MORE] is not None and row[O] == place
+        self.bodies.append(row)
+        return place, 0
+
+
+def _kinds(opcode: Any, pattern: Any, other: Any) -> tuple[Whole, list[Any]]:
+    """A small number for every kind of row, and what the kinds are."""
+    key = opcode * 8 + pattern
+    found, kinds = np.unique(key, return_inverse=True)
+    kinds = kinds.ravel().astype(np.int64)
+    facts: list[Any] = []
+    for code in found.tolist():
+        facts.append((BY_OPCODE[code >> 3], code & 7, None))
+    for kind in range(len(found)):
+        op, pat, _ = facts[kind]
+        if pat not in (2, 3):
+            continue
+        rows = np.flatnonzero(kinds == kind)
+        for value in np.unique(other[rows]).tolist():
+            if literal(op, value):
+                kinds[rows[other[rows] == value]] = len(facts)
+                facts.append((op, pat, value))
+    return kinds, facts
+
+
+def _enters(coef: Any, strides: Any, shape: Any) -> bool:
+    """Whether every linear node has a coefficient that is not zero."""
+    if coef.all():
+        return True
+    steps = tuple(8 * step for step in strides)
+    whole = np.lib.stride_tricks.as_strided(coef, shape, steps, writeable=False)
+    return bool((whole != 0).any(axis=-1).all())
+
+
+def guard_table(tape: Tape) -> tuple[Any, ...]:
+    """Guards of a tape in columns: relation, two nodes (-1: a constant), constants."""
+    found = tape.guards.table(tape)
+    return found.relation, found.x, found.y, found.x_const, found.y_const

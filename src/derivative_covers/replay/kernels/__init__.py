@@ -1,0 +1,1 @@
+"""Compiled interpreters of replayed programs; loaded where the compiler is on."""
