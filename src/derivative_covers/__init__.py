@@ -56,7 +56,7 @@ from .tape import (
 )
 
 if TYPE_CHECKING:
-    from . import bounds, checkpoint
+    from . import bounds, checkpoint, matrix
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
     from .replay import Compiled, compile
@@ -108,6 +108,7 @@ __all__ = [
     "iscover",
     "jacobian",
     "local_covers",
+    "matrix",
     "natoms",
     "nnodes",
     "sensitivity_scales",
@@ -133,7 +134,7 @@ _HELPERS = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("bounds", "checkpoint"):
+    if name in ("bounds", "checkpoint", "matrix"):
         return import_module(f".{name}", __name__)
     if name not in _LATER:
         msg = f"module {__name__!r} has no attribute {name!r}"

@@ -48,6 +48,17 @@ def test_bounds_are_light_and_imported_on_first_use() -> None:
     assert loaded_after(statement).isdisjoint((*HEAVY, "flint", "ival", "rich"))
 
 
+def test_matrix_is_light_and_imported_on_first_use() -> None:
+    statement = (
+        "import sys\n"
+        "import derivative_covers as dc\n"
+        "assert 'derivative_covers.matrix' not in sys.modules\n"
+        "assert 'matrix' in dir(dc)\n"
+        "dc.matrix.symcover_min([[4.0, 1.0], [1.0, 9.0]])"
+    )
+    assert loaded_after(statement).isdisjoint(HEAVY)
+
+
 def test_recording_needs_no_compiler() -> None:
     statement = (
         "import derivative_covers as dc\n"
