@@ -12,7 +12,7 @@ PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell \
 JOBS ?= 2
 # Tests that run a second time with the compiler off.
 UNCOMPILED ?= tests/laws
-# Anything else for pytest, for example ARGS='-k rosenbrock'.
+# Anything else for pytest or the benchmarks, for example ARGS='-k rosenbrock'.
 ARGS ?=
 
 help:
@@ -20,7 +20,7 @@ help:
 	@echo 'make test   install, run all tests, the laws once more without the compiler'
 	@echo 'make check  lint, formatting, types, import contracts'
 	@echo 'make format rewrite the sources in the one format'
-	@echo 'make bench  measure speed against other packages'
+	@echo 'make bench  measure speed against other packages, 20 minutes (ARGS=--full: long programs too)'
 	@echo 'make clean  remove environments, caches and outputs'
 
 demo: .venv-demo/installed
@@ -46,7 +46,7 @@ format: .venv-test/installed
 	.venv-test/bin/ruff format
 
 bench: .venv-bench/installed
-	.venv-bench/bin/python -m benchmarks
+	.venv-bench/bin/python -m benchmarks $(ARGS)
 
 clean:
 	rm -rf .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist demo-output

@@ -1,4 +1,4 @@
-"""Run the measurements: ``python -m benchmarks [--only NAME] [--quick]``."""
+"""Run the measurements: ``python -m benchmarks [--only NAME] [--quick | --full]``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from . import (
+    _timing,
     auto,
     boxes,
     checkpointing,
@@ -18,6 +19,7 @@ from . import (
     hybrid,
     jacobian,
     nls,
+    peers_table,
     quadrature,
     rewriting,
     scalars,
@@ -25,6 +27,7 @@ from . import (
     startup,
     steppers,
     sweeps,
+    targets,
     tightness,
     vectorised,
 )
@@ -33,6 +36,8 @@ from ._report import Row, save, table, versions
 ITEMS = {
     module.ITEM: module.rows
     for module in (
+        targets,
+        peers_table,
         tightness,
         sweeps,
         dense_hessian,
@@ -54,15 +59,22 @@ ITEMS = {
         startup,
     )
 }
+LONGER = {
+    module.ITEM
+    for module in (boxes, checkpointing, peers_table, schedules, steppers, targets)
+}
+"""Items that have a longer version."""
+
 RESULTS = Path(__file__).with_name("results.json")
 
 
-def measure(item: str, *, quick: bool) -> list[Row]:
+def measure(item: str, *, quick: bool, full: bool) -> list[Row]:
     """The rows of one item; an item that fails says so and stops no other."""
     found: list[Row] = []
     start = time.perf_counter()
     try:
-        for row in ITEMS[item](quick=quick):
+        longer = {"full": full} if item in LONGER else {}
+        for row in ITEMS[item](quick=quick, **longer):
             found.append(row)
             sys.stderr.write(
                 f"[{time.perf_counter() - start:5.1f} s] {item}: {row.what}: "
@@ -82,14 +94,25 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="small sizes, no results file"
     )
+    parser.add_argument(
+        "--full", action="store_true", help="long programs too, an hour more"
+    )
+    parser.add_argument(
+        "--processor",
+        action="store_true",
+        help="ratios of processor times, for a machine that has other work",
+    )
     options = parser.parse_args()
+    if options.processor:
+        _timing.CLOCK = time.process_time
     rows: list[Row] = []
     for item in [options.only] if options.only else ITEMS:
-        rows += measure(item, quick=options.quick)
+        rows += measure(item, quick=options.quick, full=options.full)
     sys.stdout.write(table(rows) + "\n")
     sys.stdout.write(", ".join(f"{k} {v}" for k, v in versions().items()) + "\n")
     if not options.quick:
-        save(RESULTS, rows)
+        how = {"clock": "processor"} if options.processor else {}
+        save(RESULTS, rows, **how, **({"run": "full"} if options.full else {}))
     return int(any(row.met is False for row in rows))
 
 

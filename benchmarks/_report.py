@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from ._page import page
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
@@ -19,7 +21,9 @@ PACKAGES = (
     "autograd",
     "casadi",
     "jax",
+    "torch",
     "checkpoint-schedules",
+    "pyrevolve",
     "crival",
     "immrax",
 )
@@ -107,10 +111,22 @@ def versions() -> dict[str, str]:
     return found
 
 
-def save(path: Path, rows: Sequence[Row]) -> None:
-    """Write `rows`; rows of items that were not run now are kept from the old file."""
-    items = {r.item for r in rows}
+def save(path: Path, rows: Sequence[Row], **how: str) -> None:
+    """Write `rows`, each with what `how` says of the run.
+
+    Rows of items that were not run now are kept from the old file, and those of a full
+    run that no row of this one replaces.
+    """
+    new = [{**r.as_json(), **how} for r in rows]
+    items = {r["item"] for r in new}
+    replaced = {(r["item"], r["what"], r["n"]) for r in new}
     old = json.loads(path.read_text())["rows"] if path.exists() else []
-    kept = [r for r in old if r["item"] not in items]
-    data = {"versions": versions(), "rows": [*kept, *(r.as_json() for r in rows)]}
+    kept = [
+        r
+        for r in old
+        if r["item"] not in items
+        or (r.get("run") == "full" and (r["item"], r["what"], r["n"]) not in replaced)
+    ]
+    data = {"versions": versions(), "rows": [*kept, *new]}
     path.write_text(json.dumps(data, indent=1) + "\n")
+    path.with_name("RESULTS.md").write_text(page(data))

@@ -49,7 +49,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
             lambda t=tape, o=out, b=b: dc.cover_hessian(t, o, merge="auto", budget=b)
             for b in BUDGETS
         ]
-        gradient, *others = interleaved(calls)
+        gradient, *others = interleaved(calls, 11)
         for budget, call, samples in zip(BUDGETS, calls[1:], others, strict=True):
             cover = call()
             predicted = f"predicted {cover.cost:.3g}, "

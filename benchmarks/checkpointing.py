@@ -249,11 +249,11 @@ def _simulation(steps: int) -> Iterator[Row]:
         yield Row(ITEM, what_all, seconds / plain, n=steps, note=note)
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
+def rows(*, quick: bool, full: bool = False) -> Iterator[Row]:
     """Overhead, the cost of recorded steps, peak memory, a simulation."""
     yield from _overhead(1 if quick else 10, 3 if quick else 7)
     yield from _taped(50 if quick else 200, 3 if quick else 7)
-    # A taped sweep peaks within its first hundred steps; ten thousand take an hour.
-    sizes = (200, 50) if quick else (10_000, 1_000)
+    # A sweep peaks within its first hundred steps; ten thousand taped ones take an hour.
+    sizes = (10_000, 1_000) if full else (200, 50) if quick else (2_000, 200)
     yield from _memory(tuple(zip(("from_vjp", "taped"), sizes, strict=True)))
-    yield from _simulation(1_000 if quick else 100_000)
+    yield from _simulation(100_000 if full else 500 if quick else 2_000)

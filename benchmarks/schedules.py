@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from derivative_covers import checkpoint
 
+from . import _pyrevolve
 from ._peers import module
 from ._report import Row
 from ._timing import interleaved, spread
@@ -99,10 +100,11 @@ def _costs(sizes: tuple[int, ...]) -> Iterator[Row]:
             yield Row(ITEM, what, seconds * 1e3, "ms", 50.0, n=steps)
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Time an action, evaluations, and the time that a prediction takes."""
+def rows(*, quick: bool, full: bool = False) -> Iterator[Row]:
+    """Time an action, evaluations, the time that a prediction takes, whole sweeps."""
     sizes = (1_000,) if quick else (1_000, 10_000, 100_000)
-    for steps in sizes:
+    for steps in sizes if full else sizes[:2]:
         for slots in (10, 100):
             yield from _speed(steps, slots, 3 if quick else 7)
     yield from _costs(sizes if quick else (*sizes, 1_000_000))
+    yield from _pyrevolve.rows(ITEM, 200 if quick else 1_000, 3 if quick else 7)

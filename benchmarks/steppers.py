@@ -74,10 +74,11 @@ def _product(stepper: Stepper, steps: int, slots: int) -> Iterator[Row]:
     yield Row(ITEM, what, error, "", LIMIT, n=steps, note=note)
 
 
-def rows(*, quick: bool) -> Iterator[Row]:
-    """Relative errors at the longest references; at a hundred steps in a quick run."""
+def rows(*, quick: bool, full: bool = False) -> Iterator[Row]:
+    """Relative errors at a hundred steps; at the longest references in a full run."""
+    del quick
     for stepper in STEPPERS:
-        steps = 100 if quick else stepper.steps
+        steps = stepper.steps if full else 100
         longest = steps > 100_000
         yield from _gradient(stepper, steps, 100 if longest else 10)
         if not longest:
