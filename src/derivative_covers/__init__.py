@@ -54,6 +54,7 @@ from .tape import (
     stop_gradient,
     value,
 )
+from .tape._replay import HOOKS
 
 if TYPE_CHECKING:
     from . import bounds, checkpoint, matrix
@@ -124,13 +125,13 @@ __all__ = [
 _LATER = {
     "CheckReport": "checks",
     "Compiled": "replay",
-    "compile": "replay",
     "ForwardCover": "forward",
     "check": "checks",
+    "compile": "replay",
     "forward_cover": "forward",
     "with_numpy": "rewrite",
 }
-_HELPERS = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
+_HELPERS = {"Any", "HOOKS", "TYPE_CHECKING", "annotations", "import_module"}
 
 
 def __getattr__(name: str) -> Any:
@@ -142,6 +143,18 @@ def __getattr__(name: str) -> Any:
     found = getattr(import_module(f".{_LATER[name]}", __name__), name)
     globals()[name] = found
     return found
+
+
+def _node_values(tape: Tape, x: Any) -> Any:
+    return import_module(".replay._hooks", __name__).node_values(tape, x)
+
+
+def _points(tape: Tape, X: Any) -> Any:
+    return import_module(".replay", __name__).Points(tape, X)
+
+
+# Tapes are replayed by compiled code, which is loaded when one is.
+HOOKS.values, HOOKS.batch = _node_values, _points
 
 
 def __dir__() -> list[str]:

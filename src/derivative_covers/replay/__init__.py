@@ -1,5 +1,8 @@
 """Recorded programs, evaluated again in compiled code."""
 
-from ._compiled import Compiled, compile
+from __future__ import annotations
 
-__all__ = ["Compiled", "compile"]
+from ._compiled import Compiled, compile
+from ._points import Points
+
+__all__ = ["Compiled", "Points", "compile"]

@@ -23,20 +23,18 @@ def node_values(tape: Tape, x: Array) -> Array | None:
 
     NumPy evaluates arrays as fast, and with the bits of recording.
     """
-    machine = tape.cache.get("values")
-    if machine is None:
-        machine = tape.cache["values"] = _machine(tape)
-    if machine is False:
-        return None
-    found: Array | None = machine.values(x)
-    return found
+    kept = tape.cache.setdefault("machines", {})
+    if "values" not in kept:
+        kept["values"] = _machine(tape)
+    machine: Machine | None = kept["values"]
+    return None if machine is None else machine.values(x)
 
 
-def _machine(tape: Tape) -> Any:
+def _machine(tape: Tape) -> Machine | None:
     runs = sum(b.size for b in tape.blocks if isinstance(b, tp.Run))
     if runs < SCALARS:
-        return False
+        return None
     try:
         return Machine(tape, np.arange(tape.nnodes))
     except ReplayError:
-        return False
+        return None
