@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import derivative_covers as dc
 from derivative_covers.errors import (
@@ -61,7 +62,9 @@ def test_results_are_those_of_recording(f: Any, n: int) -> None:
 
 
 def test_values_of_ieee_operations_have_the_bits_of_numpy() -> None:
-    compiled = dc.compile(lambda x: np.sqrt(x[:-1] ** 2 + 1.0) / x[1:] - x[1:], [1.0] * 9)
+    compiled = dc.compile(
+        lambda x: np.sqrt(x[:-1] ** 2 + 1.0) / x[1:] - x[1:], [1.0] * 9
+    )
     x = RNG.uniform(0.5, 2.0, size=9)
     expected = np.sqrt(x[:-1] ** 2 + 1.0) / x[1:] - x[1:]
     np.testing.assert_array_equal(compiled.value(x), expected)
@@ -126,7 +129,7 @@ def test_numbers_that_hide_their_origin_are_found() -> None:
         state["c"] += 1.0
         return state["c"] * np.sum(x**2)
 
-    with pytest.raises(ReplayError, match="constants 2.0 and 3.0"):
+    with pytest.raises(ReplayError, match="constants 2"):
         dc.compile(f, [1.0, 2.0]).gradient([2.0, 3.0])
 
 
@@ -161,8 +164,6 @@ def test_linear_solves_are_recorded_each_time() -> None:
 
 
 def test_functions_without_a_compiled_form_are_left_to_numpy() -> None:
-    from scipy import special
-
     f = lambda x: np.sum(special.j0(x) * x) + special.gammaln(x[0])  # noqa: E731
     compiled = dc.compile(f, [1.0, 2.0, 3.0])
     x, v = np.array([0.5, 1.5, 0.3]), np.array([1.0, -1.0, 2.0])
@@ -228,14 +229,16 @@ def test_large_arrays_are_computed_by_tiles() -> None:
     compiled = dc.compile(f, np.ones(x.size) * 0.9 + 0.01 * v)
     expected = dc.gradient(f, x)
     size = np.abs(expected).max()
-    np.testing.assert_allclose(compiled.gradient(x), expected, rtol=1e-9, atol=1e-9 * size)
+    np.testing.assert_allclose(
+        compiled.gradient(x), expected, rtol=1e-9, atol=1e-9 * size
+    )
     np.testing.assert_allclose(compiled.value(x), f(x), rtol=1e-12)
     expected = dc.hvp(f, x, v)
     size = np.abs(expected).max()
-    np.testing.assert_allclose(compiled.hvp(x, v), expected, rtol=1e-9, atol=1e-9 * size)
     np.testing.assert_allclose(
-        compiled.cover(x).h, dc.cover_hessian(f, x).h, rtol=1e-9
+        compiled.hvp(x, v), expected, rtol=1e-9, atol=1e-9 * size
     )
+    np.testing.assert_allclose(compiled.cover(x).h, dc.cover_hessian(f, x).h, rtol=1e-9)
 
 
 def test_repr_says_what_happened() -> None:

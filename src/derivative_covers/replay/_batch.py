@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ class Batch:
     def __init__(self, tape: Tape, outs: Any) -> None:
         self.tables = t = lower(tape, outs, batch=True)
         if t.outside:
-            msg = f"{t.outside[0].op.name} is not compiled, so that there are no batches."
+            msg = (
+                f"{t.outside[0].op.name} is not compiled, so that there are no batches."
+            )
             raise ReplayError(msg)
         self.lanes = int(min(max(ROOM // max(t.size, 1) // 8 * 8, 8), 256))
         self._template: Array | None = None
@@ -85,12 +88,11 @@ class Batch:
             part(0, npoints)
         else:
             tiles = -(-npoints // B)
-            cuts = [min(B * (tiles * k // workers), npoints) for k in range(workers + 1)]
+            cuts = [
+                min(B * (tiles * k // workers), npoints) for k in range(workers + 1)
+            ]
             with ThreadPoolExecutor(workers) as pool:
-                jobs = [
-                    pool.submit(part, a, b)
-                    for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-                ]
+                jobs = [pool.submit(part, a, b) for a, b in pairwise(cuts)]
                 for job in jobs:
                     job.result()
         return Y, G, H, failed != 0

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from ..covers import HessianCover, cover_hessian, gradient, hvp, tape_function
 from ..covers._arguments import RecordingOptions, inputs_like, scalar_output
 from ..covers._structure import flat, shaped
-from ..errors import BranchChangedError, InputTypeError, OptionError, ReplayError, ShapeError
+from ..errors import (
+    BranchChangedError,
+    InputTypeError,
+    OptionError,
+    ReplayError,
+    ShapeError,
+)
 from ..local import split_ratio
 from ..tape import Tape, input_array
 from ._batch import Batch
@@ -377,7 +383,9 @@ class Compiled:
                 f"(npoints, {', '.join(map(str, shape))})."
             )
             raise ShapeError(msg)
-        return np.ascontiguousarray(X.reshape(X.shape[0], like.ninputs), dtype=np.float64)
+        return np.ascontiguousarray(
+            X.reshape(X.shape[0], like.ninputs), dtype=np.float64
+        )
 
     def _one_output(self, what: str) -> None:
         scalar_output(self._out, what)

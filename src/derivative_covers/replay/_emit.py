@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..elementals import BY_OPCODE, Elemental
+from ..elementals import Elemental
+from ._tables import Outside, Whole
 from .elementals import functions, literal
 from .kernels._kinds import COLUMNS, GATHER, IDS, LANES, LINE, OUTSIDE, RUNNING
-from ._tables import Outside, Whole
 
 __all__ = ["POOL", "SCRATCH", "Emitter"]
 
@@ -17,8 +18,9 @@ POOL = 1 << 40  # positions from here on are those of constants
 SCRATCH = 1 << 41  # and of scratch memory
 # Elementals of two operands without a mixed second partial.
 FLAT = frozenset(
-    "add subtract maximum minimum fmax fmin copysign mod fmod heaviside".split()
-)
+    ("add", "subtract", "maximum", "minimum", "fmax", "fmin", "copysign", "mod", "fmod",
+     "heaviside")
+)  # fmt: skip
 PIECES = 4  # stretches of neighbours that are copied one by one
 LONG = 256  # nodes that are taken apart rather than copied together
 FEW = 8  # nodes that are not worth a copy of their operands
@@ -116,13 +118,17 @@ class Emitter:
         if cuts.size > PIECES or cuts.size * FEW > positions.size:
             return [self.copy(positions, o)]
         bounds = [0, *cuts.tolist(), positions.size]
-        return [
-            self.copy(positions[a:b], o + a)
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-        ]
+        return [self.copy(positions[a:b], o + a) for a, b in pairwise(bounds)]
 
     def entrywise(
-        self, op: Elemental, pattern: int, o: int, x: Any, y: Any, *, chained: bool = False
+        self,
+        op: Elemental,
+        pattern: int,
+        o: int,
+        x: Any,
+        y: Any,
+        *,
+        chained: bool = False,
     ) -> None:
         """Nodes at ``o`` on with operands at positions ``x`` and ``y``.
 
@@ -196,7 +202,7 @@ class Emitter:
         if at.size > PIECES:
             return [(0, n)]
         bounds = [0, *at.tolist(), n]
-        return list(zip(bounds[:-1], bounds[1:], strict=True))
+        return list(pairwise(bounds))
 
     def _line(self, positions: Any, pattern: int, slot: int) -> int:
         """Where an operand stands contiguously; copied there where it does not."""
@@ -235,21 +241,20 @@ class Emitter:
             if n >= FEW and not chained:
                 self._put(op, pattern, here, a, b, n, False, const)
             elif pattern == 1 and chained and not self.batch and _sums(op, a, b, here):
-                at = listed[1] + first
-                if n > 1 and a[1] != here:  # the sum so far is the second operand
-                    at = listed[0] + first
-                start = int(b[0] if n > 1 and a[1] != here else a[0])
-                self.code.append(self.row(RUNNING, 0, here, start, at, n))
+                one, slot = (a, 1) if a[1] == here else (b, 0)  # the sum so far
+                others = listed[slot] + first
+                self.code.append(self.row(RUNNING, 0, here, int(one[0]), others, n))
             else:
                 self.crosses |= pattern == 1 and op.name not in FLAT
                 f = self.number(op, pattern, const)
                 if f is None:
-                    assert not chained, op
-                    self._put(op, pattern, here, a, b, n, False, const)
+                    for k in range(n):  # one after the other: they may be chained
+                        one, other = a[k : k + 1], b[k : k + 1]
+                        self._put(op, pattern, here + k, one, other, 1, False, const)
                 else:
-                    at = (listed[0] + first, listed[1] + first)
+                    xs, ys = (at + first for at in listed)
                     self.code.append(
-                        self.row(GATHER, f, here, *at, n, more=int(chained))
+                        self.row(GATHER, f, here, xs, ys, n, more=int(chained))
                     )
             first = last
 
@@ -258,11 +263,7 @@ def _sums(op: Elemental, a: Whole, b: Whole, o: int) -> bool:
     """Whether rows add up: each has the one before it as its first or second operand."""
     before = np.arange(o, o + a.size - 1)
     one, other = (a, b) if a[1] == o else (b, a)
-    return (
-        op.name == "add"
-        and bool((one[1:] == before).all())
-        and not _meets(other, o)
-    )
+    return op.name == "add" and bool((one[1:] == before).all()) and not _meets(other, o)
 
 
 def _meets(positions: Whole, o: int) -> bool:

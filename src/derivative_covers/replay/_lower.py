@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,14 @@ from .kernels._kinds import (
     COLUMNS,
     DOT,
     GROUP,
-    IDS,
+    KIND,
     LANES,
     LINE,
     LINEAR,
     MORE,
-    O,
     TILE,
+    XS,
     X,
-    Y,
 )
 from .kernels.schedule import scheduled
 
@@ -209,7 +209,7 @@ class _Lowering:
         same = x == y
         edges = np.flatnonzero(np.diff(same)) + 1
         bounds = [0, *edges.tolist(), x.size]
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, last in pairwise(bounds):
             part = slice(first, last)
             if same[first]:
                 self.out.entrywise(op, 6, o + first, x[part], None)
@@ -367,9 +367,7 @@ class _Lowering:
         places[block.start] = place
         f = out.number(op, pattern, const)
         assert f is not None
-        self.bodies.append(
-            [LANES, f, place[0], x[0], y[0], n, place[1], x[1], y[1], 0]
-        )
+        self.bodies.append([LANES, f, place[0], x[0], y[0], n, place[1], x[1], y[1], 0])
 
     def _operand(self, x: tp.Operand, n: int, start: int, places: Any,
                  scratch: Any) -> tuple[int, int]:  # fmt: skip
@@ -385,8 +383,7 @@ class _Lowering:
             return int(positions[0]), 1
         place, _ = scratch.take()
         row = self.out.copy(positions, place)
-        row[6:9] = [0, step if row[0] == LINE else 1, 0]
-        assert row[0] in (LINE, IDS) and row[MORE] is not None and row[O] == place
+        row[XS] = row[MORE] if row[KIND] == LINE else 1
         self.bodies.append(row)
         return place, 0
 
@@ -396,9 +393,7 @@ def _kinds(opcode: Any, pattern: Any, other: Any) -> tuple[Whole, list[Any]]:
     key = opcode * 8 + pattern
     found, kinds = np.unique(key, return_inverse=True)
     kinds = kinds.ravel().astype(np.int64)
-    facts: list[Any] = []
-    for code in found.tolist():
-        facts.append((BY_OPCODE[code >> 3], code & 7, None))
+    facts: list[Any] = [(BY_OPCODE[c >> 3], c & 7, None) for c in found.tolist()]
     for kind in range(len(found)):
         op, pat, _ = facts[kind]
         if pat not in (2, 3):

@@ -16,7 +16,7 @@ from . import _outside
 from ._lower import lower
 from ._tables import Tables
 from .kernels import single
-from .kernels._kinds import COVER, F, GATHER, GRADIENT, KIND, LANES, SECOND
+from .kernels._kinds import COVER, GATHER, GRADIENT, KIND, LANES, SECOND, F
 
 __all__ = ["Machine", "addresses", "cover_options"]
 
@@ -69,7 +69,9 @@ class Machine:
             self._reverse(p, q, r, s, GRADIENT)
             return self._given(p, q)
 
-    def hvp(self, x: Any, v: Any, seeds: Any = 1.0) -> tuple[Array, Array, Array] | None:
+    def hvp(
+        self, x: Any, v: Any, seeds: Any = 1.0
+    ) -> tuple[Array, Array, Array] | None:
         """Values, gradient and the product of the Hessian with ``v``."""
         with self.buffers() as (p, q, r, s):
             if not self._forward(p, x):
@@ -89,7 +91,7 @@ class Machine:
         self, x: Any, ratio: float, seeds: Any = 1.0
     ) -> tuple[Array, Array, Array] | None:
         """Values, gradient and the sum merge."""
-        with self.buffers() as (p, q, r, s):
+        with self.buffers() as (p, q, _, s):
             if self.tables.dead or not self._forward(p, x):
                 return None
             self._seed(q, seeds)
@@ -184,7 +186,7 @@ class Machine:
             found = self._functions[name] = tuple(
                 addresses(self.tables, name, kind) for kind in (LANES, GATHER)
             )
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _zero_counts(self) -> tuple[Any, Any]:
         """Those that count zero partials; zeros where no split could ask for them."""
@@ -217,7 +219,9 @@ def cover_options(ratio: float) -> Array:
 
 
 # Elementals whose first partials are never zero.
-NEVER_ZERO = frozenset("add subtract negative positive copy exp exp2".split())
+NEVER_ZERO = frozenset(
+    ("add", "subtract", "negative", "positive", "copy", "exp", "exp2")
+)
 
 
 def addresses(t: Tables, name: str, kind: int | None) -> Any:

@@ -94,7 +94,7 @@ def reverse(t: Tables, k: int, p: Any, q: Any, r: Any, s: Any, mode: int) -> boo
             return True
         d1, d2, c11, c12, c22 = found
         x, y = each.x, each.y
-        if mode == COVER:
+        if mode == COVER or y is None:
             return False
         if mode == SECOND:
             np.add.at(s, x, d1 * s[here] + w * (c11 * r[x] + c12 * r[y]))

@@ -40,7 +40,7 @@ def _between(a: Any, b: Any) -> str | None:
         return _constants(where, a.values, b.values)
     for slot in ("x", "y"):
         x, y = getattr(a, slot, None), getattr(b, slot, None)
-        if x is not None and not _same_operand(x, y):
+        if x is not None and (y is None or not _same_operand(x, y)):
             return f"{where} ({_name(a)}) have other operands"
     if isinstance(a, tp.Fixed):
         if a.slot != b.slot:
@@ -72,7 +72,9 @@ def _said(block: Any) -> str:
 def _same_operand(x: tp.Operand, y: tp.Operand) -> bool:
     if (x.start, x.strides, x.ids is None) != (y.start, y.strides, y.ids is None):
         return False
-    return x.ids is None or np.array_equal(x.ids, y.ids)
+    if x.ids is None or y.ids is None:
+        return True
+    return np.array_equal(x.ids, y.ids)
 
 
 def _constants(where: str, a: Any, b: Any) -> str | None:

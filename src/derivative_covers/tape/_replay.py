@@ -152,7 +152,11 @@ def _at(tape: Tape, vals: Floats, given: Given) -> Tape:
     found.kinks = ()
     found.ties = [(name, at, vals[at], vals[at]) for name, at, _, _ in tape.ties]
     found.cache = {"vals": shown}
-    for name in ("machines", "relations", "runs"):  # the same at every point of this branch
+    for name in (
+        "machines",
+        "relations",
+        "runs",
+    ):  # the same at every point of this branch
         if name in tape.cache:
             found.cache[name] = tape.cache[name]
     return found

@@ -6,7 +6,7 @@ from __future__ import annotations
 LANES, GATHER, LINE, IDS, GROUP, LINEAR, DOT, OUTSIDE, RUNNING = range(9)
 # Columns: kind, elemental, node, operands, number of nodes; steps a tile of a group moves
 # on by, an entry; one more number that the kind explains.
-KIND, F, O, X, Y, N, OS, XS, YS, MORE = range(10)
+KIND, F, OUT, X, Y, N, OS, XS, YS, MORE = range(10)
 COLUMNS = 10
 
 TILE = 512  # nodes of a group that are computed at a time

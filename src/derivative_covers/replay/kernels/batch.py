@@ -14,7 +14,22 @@ import numpy as np
 from ...sweeps.kernels._jit import kernel
 from ...sweeps.kernels.pair import DONE, split
 from ._invoke import invoke
-from ._kinds import COVER, DOT, F, GATHER, IDS, KIND, LANES, LINE, LINEAR, MORE, N, O, X, Y
+from ._kinds import (
+    COVER,
+    DOT,
+    GATHER,
+    IDS,
+    KIND,
+    LANES,
+    LINE,
+    LINEAR,
+    MORE,
+    OUT,
+    F,
+    N,
+    X,
+    Y,
+)
 from ._wide import at
 from .single import related
 
@@ -35,11 +50,11 @@ def wide_value(p, ids, w, size, B, work, is_dot):
         x = at(w, 5, o)
         y = at(w, 11, o)
         here = (w[0] + o) * B
-        for l in range(B):
-            p[here + l] = 0.0
+        for e in range(B):
+            p[here + e] = 0.0
         for first in range(0, nk, BLOCK):
-            for l in range(B):
-                work[l] = 0.0
+            for e in range(B):
+                work[e] = 0.0
             for m in range(first, min(first + BLOCK, nk)):
                 i = x + m * xk
                 j = y + m * yk
@@ -50,14 +65,14 @@ def wide_value(p, ids, w, size, B, work, is_dot):
                 i = place(i, size, B)
                 j = place(j, size, B)
                 if is_dot:
-                    for l in range(B):
-                        work[l] += p[i + l] * p[j + l]
+                    for e in range(B):
+                        work[e] += p[i + e] * p[j + e]
                 else:
                     c = p[j]
-                    for l in range(B):
-                        work[l] += c * p[i + l]
-            for l in range(B):
-                p[here + l] += work[l]
+                    for e in range(B):
+                        work[e] += c * p[i + e]
+            for e in range(B):
+                p[here + e] += work[e]
 
 
 @kernel
@@ -76,8 +91,8 @@ def linear_reverse(p, v, ids, w, size, B, absolute):
             c = p[place(y + m * yk, size, B)]
             if absolute:
                 c = abs(c)
-            for l in range(B):
-                v[i + l] += c * v[here + l]
+            for e in range(B):
+                v[i + e] += c * v[here + e]
 
 
 @kernel
@@ -100,30 +115,30 @@ def dot_reverse(p, q, s, ids, w, size, B, mode, options):
             i = place(i, size, B)
             j = place(j, size, B)
             if mode == COVER:
-                for l in range(B):
-                    size_ = abs(q[here + l])
-                    g = s[here + l]
+                for e in range(B):
+                    size_ = abs(q[here + e])
+                    g = s[here + e]
                     if not size_ < math.inf:
                         bad += 1
                     if merge and i == j:
-                        s[i + l] += np.sqrt(size_) * root2
-                        s[i + l] += abs(p[i + l] + p[j + l]) * g
+                        s[i + e] += np.sqrt(size_) * root2
+                        s[i + e] += abs(p[i + e] + p[j + e]) * g
                     else:
                         r1, r2, status = split(
-                            0.0, size_, 0.0, 1.0, 0.0, abs(p[i + l]), abs(p[j + l]),
+                            0.0, size_, 0.0, 1.0, 0.0, abs(p[i + e]), abs(p[j + e]),
                             True, True, False, 0.0, 0.0, options[0], options[2] != 0,
                             options[1],
                         )  # fmt: skip
                         if status != DONE:
                             bad += 1
-                        s[i + l] += r1
-                        s[j + l] += r2
-                        s[i + l] += abs(p[j + l]) * g
-                        s[j + l] += abs(p[i + l]) * g
-            for l in range(B):
-                a = q[here + l]
-                q[i + l] += p[j + l] * a
-                q[j + l] += p[i + l] * a
+                        s[i + e] += r1
+                        s[j + e] += r2
+                        s[i + e] += abs(p[j + e]) * g
+                        s[j + e] += abs(p[i + e]) * g
+            for e in range(B):
+                a = q[here + e]
+                q[i + e] += p[j + e] * a
+                q[j + e] += p[i + e] * a
     return bad
 
 
@@ -133,8 +148,8 @@ def copied(v, ids, code, k, B):
     x = code[k, X]
     for i in range(code[k, N]):
         source = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
-        for l in range(B):
-            v[(code[k, O] + i) * B + l] = v[source * B + l]
+        for e in range(B):
+            v[(code[k, OUT] + i) * B + e] = v[source * B + e]
 
 
 @kernel
@@ -143,8 +158,8 @@ def returned(v, ids, code, k, B):
     x = code[k, X]
     for i in range(code[k, N] - 1, -1, -1):
         source = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
-        for l in range(B):
-            v[source * B + l] += v[(code[k, O] + i) * B + l]
+        for e in range(B):
+            v[source * B + e] += v[(code[k, OUT] + i) * B + e]
 
 
 @kernel
@@ -155,7 +170,7 @@ def values(code, count, fl, wide, ids, p, size, B, work):
     ai = ids.ctypes.data
     for k in range(count):
         kind = code[k, KIND]
-        o, x, y, n = code[k, O], code[k, X], code[k, Y], code[k, N]
+        o, x, y, n = code[k, OUT], code[k, X], code[k, Y], code[k, N]
         if kind == LANES:
             bad += invoke(
                 fl[code[k, F]], ap, ap, ap, ap, ai,
@@ -167,7 +182,7 @@ def values(code, count, fl, wide, ids, p, size, B, work):
                     fl[code[k, F]], ap, ap, ap, ap, ai, (o + i) * B,
                     place(ids[x + i], size, B), place(ids[y + i], size, B), B,
                 )  # fmt: skip
-        elif kind == LINE or kind == IDS:
+        elif kind in (LINE, IDS):
             copied(p, ids, code, k, B)
         else:
             wide_value(p, ids, wide[x], size, B, work, kind == DOT)
@@ -185,7 +200,7 @@ def reverse(code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode):
     ai = ids.ctypes.data
     for k in range(count - 1, -1, -1):
         kind = code[k, KIND]
-        f, o, x, y, n = code[k, F], code[k, O], code[k, X], code[k, Y], code[k, N]
+        f, o, x, y, n = code[k, F], code[k, OUT], code[k, X], code[k, Y], code[k, N]
         if kind == LANES:
             xl, yl = place(x, size, B), place(y, size, B)
             if mode == COVER and f2[f] != 0:
@@ -199,7 +214,7 @@ def reverse(code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode):
                 if mode == COVER and f2[f] != 0:
                     bad += invoke(f2[f], ap, aq, ar, as_, ai, h, xl, yl, B)
                 bad += invoke(fl[f], ap, aq, ar, as_, ai, h, xl, yl, B)
-        elif kind == LINE or kind == IDS:
+        elif kind in (LINE, IDS):
             returned(q, ids, code, k, B)
             if mode == COVER:
                 returned(s, ids, code, k, B)
@@ -219,8 +234,8 @@ def holds(guards, p, size, B):
         x, y = place(guards[k, 1], size, B), place(guards[k, 2], size, B)
         xs = 1 if guards[k, 1] < size else 0
         ys = 1 if guards[k, 2] < size else 0
-        for l in range(B):
-            if not related(guards[k, 0], p[x + xs * l], p[y + ys * l]):
+        for e in range(B):
+            if not related(guards[k, 0], p[x + xs * e], p[y + ys * e]):
                 return False
     return True
 
@@ -239,40 +254,40 @@ def sweep(
     for start in range(first, last, B):
         lanes = min(B, last - start)
         for i in range(n):
-            for l in range(B):
-                p[i * B + l] = X_[start + min(l, lanes - 1), i]
+            for e in range(B):
+                p[i * B + e] = X_[start + min(e, lanes - 1), i]
         bad = values(code, count, vl, wide, ids, p, size, B, work)
         fine = bad == 0 and holds(guards, p, size, B)
         if fine:
             for k in range(outs.size):
                 at_ = place(outs[k], size, B)
                 step = 1 if outs[k] < size else 0
-                for l in range(lanes):
-                    Y_[start + l, k] = p[at_ + step * l]
-                    if not abs(Y_[start + l, k]) < math.inf:
+                for e in range(lanes):
+                    Y_[start + e, k] = p[at_ + step * e]
+                    if not abs(Y_[start + e, k]) < math.inf:
                         fine = False
         if fine and mode >= 0:
             q[: size * B] = 0.0
             if mode == COVER:
                 s[: size * B] = 0.0
             out = outs[0] * B
-            for l in range(B):
-                q[out + l] = 1.0
+            for e in range(B):
+                q[out + e] = 1.0
             bad = reverse(
                 code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode
             )
             fine = bad == 0
             for i in range(n):
-                for l in range(lanes):
-                    G_[start + l, i] = q[i * B + l]
-                    if not abs(q[i * B + l]) < math.inf:
+                for e in range(lanes):
+                    G_[start + e, i] = q[i * B + e]
+                    if not abs(q[i * B + e]) < math.inf:
                         fine = False
             if mode == COVER:
                 for i in range(n):
-                    for l in range(lanes):
-                        H_[start + l, i] = s[i * B + l]
-                        if not s[i * B + l] < math.inf:
+                    for e in range(lanes):
+                        H_[start + e, i] = s[i * B + e]
+                        if not s[i * B + e] < math.inf:
                             fine = False
         if not fine:
-            for l in range(lanes):
-                failed[start + l] = 1
+            for e in range(lanes):
+                failed[start + e] = 1

@@ -25,7 +25,6 @@ from ._invoke import invoke
 from ._kinds import (
     COVER,
     DOT,
-    F,
     GATHER,
     GRADIENT,
     GROUP,
@@ -35,17 +34,18 @@ from ._kinds import (
     LINE,
     LINEAR,
     MORE,
-    N,
-    O,
     OS,
+    OUT,
     OUTSIDE,
     RUNNING,
     SECOND,
     TILE,
-    X,
     XS,
-    Y,
     YS,
+    F,
+    N,
+    X,
+    Y,
 )
 from ._wide import (
     dot_cover,
@@ -117,7 +117,7 @@ def group_forward(code, fl, ids, g, p, r, first, last, tangents):
     n = last - first
     for k in range(code[g, X], code[g, X] + code[g, Y]):
         kind = code[k, KIND]
-        o = code[k, O] + code[k, OS] * first
+        o = code[k, OUT] + code[k, OS] * first
         x = code[k, X] + code[k, XS] * first
         if kind == LANES:
             y = code[k, Y] + code[k, YS] * first
@@ -142,25 +142,23 @@ def values(code, count, fl, fg, wide, ids, p, first):
         if kind == LANES:
             bad += invoke(
                 fl[code[k, F]], ap, ap, ap, ap, ai,
-                code[k, O], code[k, X], code[k, Y], code[k, N],
+                code[k, OUT], code[k, X], code[k, Y], code[k, N],
             )  # fmt: skip
         elif kind == GATHER:
             bad += invoke(
                 fg[code[k, F]], ap, ap, ap, ap, ai,
-                code[k, O], code[k, X], code[k, Y], code[k, N],
+                code[k, OUT], code[k, X], code[k, Y], code[k, N],
             )  # fmt: skip
-        elif kind == LINE or kind == IDS:
-            copied(p, ids, kind, code[k, O], code[k, X], code[k, N], code[k, MORE])
+        elif kind in (LINE, IDS):
+            copied(p, ids, kind, code[k, OUT], code[k, X], code[k, N], code[k, MORE])
         elif kind == GROUP:
             n = code[k, N]
             for t in range(0, n, TILE):
-                bad += group_forward(
-                    code, fl, ids, k, p, p, t, min(t + TILE, n), False
-                )
+                bad += group_forward(code, fl, ids, k, p, p, t, min(t + TILE, n), False)
         elif kind == OUTSIDE:
             return k, bad
         elif kind == RUNNING:
-            summed(p, ids, code[k, O], code[k, X], code[k, Y], code[k, N])
+            summed(p, ids, code[k, OUT], code[k, X], code[k, Y], code[k, N])
         else:
             wide_value(p, ids, wide[code[k, X]])
     return count, bad
@@ -177,17 +175,17 @@ def tangents(code, count, vl, tl, tg, wide, ids, p, r, first):
         if kind == LANES:
             invoke(
                 tl[code[k, F]], ap, ap, ar, ar, ai,
-                code[k, O], code[k, X], code[k, Y], code[k, N],
+                code[k, OUT], code[k, X], code[k, Y], code[k, N],
             )  # fmt: skip
         elif kind == GATHER:
             invoke(
                 tg[code[k, F]], ap, ap, ar, ar, ai,
-                code[k, O], code[k, X], code[k, Y], code[k, N],
+                code[k, OUT], code[k, X], code[k, Y], code[k, N],
             )  # fmt: skip
-        elif kind == LINE or kind == IDS:
-            copied(r, ids, kind, code[k, O], code[k, X], code[k, N], code[k, MORE])
+        elif kind in (LINE, IDS):
+            copied(r, ids, kind, code[k, OUT], code[k, X], code[k, N], code[k, MORE])
         elif kind == RUNNING:
-            summed(r, ids, code[k, O], code[k, X], code[k, Y], code[k, N])
+            summed(r, ids, code[k, OUT], code[k, X], code[k, Y], code[k, N])
         elif kind == LINEAR:
             linear_tangent(p, r, ids, wide[code[k, X]])
         elif kind == DOT:
@@ -228,7 +226,7 @@ def group_reverse(code, vl, tl, fl, f2, ids, g, p, q, r, s, mode, first, last):
     group_forward(code, vl, ids, g, p, p, first, last, False)
     if mode == SECOND:
         group_forward(code, tl, ids, g, p, r, first, last, True)
-    scratch = code[g, O]
+    scratch = code[g, OUT]
     for i in range(scratch, scratch + code[g, MORE]):
         q[i] = 0.0
     if mode != GRADIENT:
@@ -237,7 +235,7 @@ def group_reverse(code, vl, tl, fl, f2, ids, g, p, q, r, s, mode, first, last):
     n = last - first
     for k in range(code[g, X] + code[g, Y] - 1, code[g, X] - 1, -1):
         kind = code[k, KIND]
-        o = code[k, O] + code[k, OS] * first
+        o = code[k, OUT] + code[k, OS] * first
         x = code[k, X] + code[k, XS] * first
         if kind == LANES:
             y = code[k, Y] + code[k, YS] * first
@@ -271,7 +269,7 @@ def reverse(
         if kind == LANES:
             bad += lanes_reverse(
                 fl, f2l, code[k, F], ap, aq, ar, as_, ai,
-                code[k, O], code[k, X], code[k, Y], code[k, N], mode,
+                code[k, OUT], code[k, X], code[k, Y], code[k, N], mode,
             )  # fmt: skip
         elif kind == GATHER:
             if mode == SECOND and code[k, MORE] != 0:
@@ -279,18 +277,18 @@ def reverse(
                 for i in range(code[k, N] - 1, -1, -1):
                     lanes_reverse(
                         fg, f2g, code[k, F], ap, aq, ar, as_, ai,
-                        code[k, O] + i, code[k, X] + i, code[k, Y] + i, 1, mode,
+                        code[k, OUT] + i, code[k, X] + i, code[k, Y] + i, 1, mode,
                     )  # fmt: skip
             else:
                 bad += lanes_reverse(
                     fg, f2g, code[k, F], ap, aq, ar, as_, ai,
-                    code[k, O], code[k, X], code[k, Y], code[k, N], mode,
+                    code[k, OUT], code[k, X], code[k, Y], code[k, N], mode,
                 )  # fmt: skip
-        elif kind == LINE or kind == IDS:
-            returned(q, ids, kind, code[k, O], code[k, X], code[k, N], code[k, MORE])
+        elif kind in (LINE, IDS):
+            returned(q, ids, kind, code[k, OUT], code[k, X], code[k, N], code[k, MORE])
             if mode != GRADIENT:
                 returned(
-                    s, ids, kind, code[k, O], code[k, X], code[k, N], code[k, MORE]
+                    s, ids, kind, code[k, OUT], code[k, X], code[k, N], code[k, MORE]
                 )
         elif kind == GROUP:
             n = code[k, N]
@@ -300,7 +298,7 @@ def reverse(
                     min(t + TILE, n),
                 )  # fmt: skip
         elif kind == RUNNING:
-            o, x, y, n = code[k, O], code[k, X], code[k, Y], code[k, N]
+            o, x, y, n = code[k, OUT], code[k, X], code[k, Y], code[k, N]
             summed_reverse(q, ids, o, x, y, n)
             if mode != GRADIENT:
                 summed_reverse(s, ids, o, x, y, n)

@@ -100,6 +100,9 @@ def _fingerprint() -> str:
     here = os.path.dirname(os.path.abspath(__file__))
     sources = [f for f in sorted(os.listdir(here)) if f.endswith(".py")]
     sources.append(os.path.join("..", "..", "local", "_split.py"))
+    above = os.path.join("..", "..", "replay", "kernels")
+    others = sorted(os.listdir(os.path.join(here, above)))
+    sources += [os.path.join(above, f) for f in others if f.endswith(".py")]
     digest = importlib.import_module("hashlib").sha1(usedforsecurity=False)
     for source in sources:
         with open(os.path.join(here, source), "rb") as file:
