@@ -205,10 +205,15 @@ class Emitter:
         return list(pairwise(bounds))
 
     def _line(self, positions: Any, pattern: int, slot: int) -> int:
-        """Where an operand stands contiguously; copied there where it does not."""
-        scalar = (pattern, slot) in ((2, 1), (3, 0))
+        """Where an operand stands contiguously; one entry where that is a constant."""
+        if (pattern, slot) in ((2, 1), (3, 0)):
+            return int(positions[0])
+        return self.line(positions)
+
+    def line(self, positions: Any) -> int:
+        """Where entries stand contiguously; copied there where they do not."""
         first = int(positions[0])
-        if scalar or constant_step(positions) == 1:
+        if constant_step(positions) == 1:
             return first
         if first >= POOL:
             return self.constants(self._values(positions))

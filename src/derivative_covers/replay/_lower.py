@@ -13,7 +13,7 @@ from ..elementals import BY_OPCODE
 from ..errors import ReplayError
 from ..tape import Tape
 from ..tape._replay import check_replayable
-from ._emit import FLAT, POOL, SCRATCH, Emitter, constant_step
+from ._emit import FEW, FLAT, POOL, SCRATCH, Emitter, constant_step
 from ._references import References
 from ._tables import Tables, Whole
 from .elementals import functions, literal
@@ -26,6 +26,7 @@ from .kernels._kinds import (
     LINE,
     LINEAR,
     MORE,
+    SCALED,
     TILE,
     XS,
     X,
@@ -70,6 +71,8 @@ class _Lowering:
         self.bodies: list[list[int]] = []
         self.scratch = 0
         self.dead = False
+        self.batch = batch
+        self.waiting: dict[int, Any] = {}
         guards = guard_table(tape)
         self.guards = guards
         wanted = np.concatenate([self.outs, guards[1], guards[2]]).astype(np.int64)
@@ -166,13 +169,63 @@ class _Lowering:
             x, y = (self._positions(s.flat((n,))) for s in (block.x, block.y))
             self._accumulated(block.op, o, x, y)
             return
+        if self._waits(block):
+            self.waiting[block.start] = block
+            return
+        if self.waiting and isinstance(block, tp.Binary) and self._scaled(block):
+            return
+        self._emit(block)
+
+    def _emit(self, block: Any) -> None:
+        """Emit an entrywise block as it stands."""
+        n = block.size
         x, y, pattern = self._slots(block)
-        o = out.take(n)
+        o = self.out.take(n)
         if pattern == 1 and (x == y).any() and not (x == y).all():
             self._mixed(block.op, o, x, y)
         else:
-            out.entrywise(block.op, pattern, o, x, y)
+            self.out.entrywise(block.op, pattern, o, x, y)
         self.pos[block.start : block.stop] = np.arange(o, o + n)
+
+    # -- sums with multiples -----------------------------------------------------------
+
+    def _waits(self, block: Any) -> bool:
+        """Whether a block of multiples may become a part of the one sum that reads it."""
+        if not (isinstance(block, tp.Fixed) and block.op.name == "multiply"):
+            return False
+        k = self.refs.index(block)
+        return (
+            not self.batch
+            and block.size >= FEW
+            and block.const.size == 1
+            and bool(np.isfinite(block.const).all())
+            and self.refs.uses[k] == 1
+            and _adds(self.refs.user(k), block)
+        )
+
+    def _scaled(self, block: tp.Binary) -> bool:
+        """Emit a sum of entries and multiples that wait; False if it is none."""
+        out, n = self.out, block.size
+        waiting = [self.waiting.pop(x.start, None) for x in (block.x, block.y)]
+        if waiting[1] is not None:
+            part, other = waiting[1], block.x
+            if waiting[0] is not None:
+                self._emit(waiting[0])
+        elif waiting[0] is not None and block.op.name == "add":
+            part, other = waiting[0], block.y
+        else:
+            for each in waiting:
+                if each is not None:
+                    self._emit(each)
+            return False
+        x = out.line(self._positions(other.flat((n,))))
+        y = out.line(self._positions(part.x.flat((n,))))
+        c = float(part.const.item())
+        at = out.constant(c if block.op.name == "add" else -c)
+        o = out.take(n)
+        out.code.append(out.row(SCALED, 0, o, x, y, n, more=at))
+        self.pos[block.start : block.stop] = np.arange(o, o + n)
+        return True
 
     def _slots(self, block: Any) -> tuple[Any, Any, int]:
         """Positions of both operands, and the pattern."""
@@ -386,6 +439,20 @@ class _Lowering:
         row[XS] = row[MORE] if row[KIND] == LINE else 1
         self.bodies.append(row)
         return place, 0
+
+
+def _adds(user: Any, block: Any) -> bool:
+    """Whether a block adds all entries of another to something else, in their order."""
+    if not isinstance(user, tp.Binary) or isinstance(user, tp.Accumulate):
+        return False
+    slots = (user.x, user.y) if user.op.name == "add" else (user.y,)
+    return (
+        user.op.name in ("add", "subtract")
+        and user.size == block.size
+        and any(
+            x.ids is None and x.start == block.start and x.strides == (1,) for x in slots
+        )
+    )
 
 
 def _kinds(opcode: Any, pattern: Any, other: Any) -> tuple[Whole, list[Any]]:

@@ -76,6 +76,8 @@ class References:
         needed: Whether something that is asked for depends on a block.
         group: The group of each block; -1 for none.
         kept: Whether a block is needed outside of its group.
+        uses: How many operands of blocks a block serves; at least 2 where its values
+            are asked for.
 
     Raises:
         ReplayError: If a block that is needed cannot be replayed.
@@ -102,10 +104,27 @@ class References:
         if tiled:
             self._gather(reads, compiled)
         self.kept[asked] = True
+        self.uses = np.zeros(n, dtype=np.int64)
+        self._users: dict[int, int] = {}
+        self.uses[asked] = 2  # more than one other block
+        for k in range(n):
+            for found in reads[k]:
+                self.uses[found] += 1
+                if self.group[k] < 0 and found.size == 1:
+                    self._users[int(found[0])] = k
         for k in range(n):
             for found in reads[k]:
                 other = self.group[found] != self.group[k]
                 self.kept[found[other | (self.group[k] < 0)]] = True
+
+    def index(self, block: tp.Block) -> int:
+        """The number of a block that is not empty."""
+        return int(np.searchsorted(self._starts, block.start, side="right")) - 1
+
+    def user(self, k: int) -> tp.Block | None:
+        """The last block that reads block ``k``, and is not one of a group."""
+        found = self._users.get(k)
+        return None if found is None else self.tape.blocks[found]
 
     def _blocks(self, ids: Any) -> Any:
         found = np.searchsorted(self._starts, np.ravel(ids), side="right") - 1

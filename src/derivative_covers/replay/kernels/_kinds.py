@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Kinds.
-LANES, GATHER, LINE, IDS, GROUP, LINEAR, DOT, OUTSIDE, RUNNING = range(9)
+LANES, GATHER, LINE, IDS, GROUP, LINEAR, DOT, OUTSIDE, RUNNING, SCALED = range(10)
 # Columns: kind, elemental, node, operands, number of nodes; steps a tile of a group moves
 # on by, an entry; one more number that the kind explains.
 KIND, F, OUT, X, Y, N, OS, XS, YS, MORE = range(10)

@@ -136,15 +136,17 @@ def linear_reverse(p, q, ids, w):
         if yk == 0:
             t = p[y] * a
             if xid < 0 and xk == 1:
+                line = q[x : x + nk]
                 for m in range(nk):
-                    q[x + m] += t
+                    line[m] += t
             else:
                 for m in range(nk):
                     i = x + m * xk
                     q[ids[xid + i] if xid >= 0 else i] += t
         elif xid < 0 and xk == 1 and yk == 1:
+            line, row = q[x : x + nk], p[y : y + nk]
             for m in range(nk):
-                q[x + m] += p[y + m] * a
+                line[m] += row[m] * a
         else:
             for m in range(nk):
                 i = x + m * xk

@@ -12,6 +12,8 @@ which are the program, the others the bodies of its groups:
 - ``LINEAR``, ``DOT``: wide nodes, described in row ``x`` of ``wide``;
 - ``RUNNING``: running sums, the first of entry ``x`` and the first of the entries that
   ``ids`` lists from ``y`` on;
+- ``SCALED``: sums of entries from ``x`` on and products of those from ``y`` on with the
+  constant at ``more``;
 - ``OUTSIDE``: an elemental that is not compiled. The pass stops there, for its caller.
 
 ``p`` holds values, ``q`` adjoints, ``r`` tangents (options in a cover), ``s`` second-order
@@ -38,6 +40,7 @@ from ._kinds import (
     OUT,
     OUTSIDE,
     RUNNING,
+    SCALED,
     SECOND,
     TILE,
     XS,
@@ -66,8 +69,9 @@ def copied(v, ids, kind, o, x, n, step):
         for i in range(n):
             v[o + i] = v[ids[x + i]]
     elif step == 1:
+        target, source = v[o : o + n], v[x : x + n]  # vectors, unlike sums of indices
         for i in range(n):
-            v[o + i] = v[x + i]
+            target[i] = source[i]
     else:
         for i in range(n):
             v[o + i] = v[x + i * step]
@@ -80,8 +84,9 @@ def returned(v, ids, kind, o, x, n, step):
         for i in range(n - 1, -1, -1):
             v[ids[x + i]] += v[o + i]
     elif step == 1:
+        target, source = v[o : o + n], v[x : x + n]
         for i in range(n):
-            v[x + i] += v[o + i]
+            source[i] += target[i]
     else:
         for i in range(n - 1, -1, -1):
             v[x + i * step] += v[o + i]
@@ -104,6 +109,24 @@ def summed_reverse(v, ids, o, x, y, n):
         t += v[o + i]
         v[ids[y + i]] += t
     v[x] += t
+
+
+@kernel
+def scaled(v, c, o, x, y, n):
+    """Sums of entries and multiples of others."""
+    node, one, other = v[o : o + n], v[x : x + n], v[y : y + n]
+    for i in range(n):
+        node[i] = one[i] + c * other[i]
+
+
+@kernel
+def scaled_reverse(v, c, o, x, y, n):
+    """Reverse of such sums."""
+    node, one, other = v[o : o + n], v[x : x + n], v[y : y + n]
+    for i in range(n):
+        one[i] += node[i]
+    for i in range(n):
+        other[i] += c * node[i]
 
 
 @kernel
@@ -159,6 +182,9 @@ def values(code, count, fl, fg, wide, ids, p, first):
             return k, bad
         elif kind == RUNNING:
             summed(p, ids, code[k, OUT], code[k, X], code[k, Y], code[k, N])
+        elif kind == SCALED:
+            c = p[code[k, MORE]]
+            scaled(p, c, code[k, OUT], code[k, X], code[k, Y], code[k, N])
         else:
             wide_value(p, ids, wide[code[k, X]])
     return count, bad
@@ -186,6 +212,9 @@ def tangents(code, count, vl, tl, tg, wide, ids, p, r, first):
             copied(r, ids, kind, code[k, OUT], code[k, X], code[k, N], code[k, MORE])
         elif kind == RUNNING:
             summed(r, ids, code[k, OUT], code[k, X], code[k, Y], code[k, N])
+        elif kind == SCALED:
+            c = p[code[k, MORE]]
+            scaled(r, c, code[k, OUT], code[k, X], code[k, Y], code[k, N])
         elif kind == LINEAR:
             linear_tangent(p, r, ids, wide[code[k, X]])
         elif kind == DOT:
@@ -302,6 +331,12 @@ def reverse(
             summed_reverse(q, ids, o, x, y, n)
             if mode != GRADIENT:
                 summed_reverse(s, ids, o, x, y, n)
+        elif kind == SCALED:
+            o, x, y, n = code[k, OUT], code[k, X], code[k, Y], code[k, N]
+            c = p[code[k, MORE]]
+            scaled_reverse(q, c, o, x, y, n)
+            if mode != GRADIENT:
+                scaled_reverse(s, abs(c) if mode == COVER else c, o, x, y, n)
         elif kind == LINEAR:
             w = wide[code[k, X]]
             linear_reverse(p, q, ids, w)
