@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import count
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ __all__ = ["Batch"]
 
 Array = NDArray[np.float64]
 ROOM = 1 << 15  # numbers of memory that stay in cache
-SHARE = 64  # points that are worth a thread of their own
+SHARE = 500  # points that are worth a thread of their own
+TILES = 8  # tiles that a thread takes at a time
 _EMPTY = np.empty((0, 0))
 
 
@@ -45,6 +46,7 @@ class Batch:
             raise ReplayError(msg)
         self.lanes = int(min(max(ROOM // max(t.size, 1) // 8 * 8, 8), 256))
         self._template: Array | None = None
+        self._found: dict[int, tuple[Any, Any, Any]] = {}
 
     def sweep(self, X: Array, mode: int, ratio: float = 0.0) -> tuple[Any, ...]:
         """Values, gradients and covers, as far as ``mode`` asks, and which failed.
@@ -61,41 +63,47 @@ class Batch:
         if mode == COVER and t.dead:
             failed[:] = 1
             return Y, G, H, failed != 0
-        vl = addresses(t, "value", None)
-        fl = f2 = vl
-        if mode >= GRADIENT:
-            fl = addresses(t, "cover" if mode == COVER else "adjoint", None)
-        if mode == COVER:
-            f2 = addresses(t, "zeros", None) if t.crosses else np.zeros_like(vl)
+        vl, fl, f2 = self._addresses(mode)
         options = cover_options(ratio)
         run = batch.sweep.compiled()
         B = self.lanes
         template = self._filled()
+        starts = count(0, B * TILES)  # who is free takes the next points
 
-        def part(first: int, last: int) -> None:
+        def work_off() -> None:
             size = template.size
             p = template.copy()
             q = np.empty(size if mode >= GRADIENT else 0)
             s = np.empty(size if mode == COVER else 0)
             work = np.empty(B)
-            run(
-                t.code, t.count, vl, fl, f2, t.wide, t.ids, t.guards, t.outs, p, q, s,
-                options, t.size, B, work, mode, X, first, last, Y, G, H, failed,
-            )  # fmt: skip
+            while (first := next(starts)) < npoints:
+                last = min(first + B * TILES, npoints)
+                run(
+                    t.code, t.count, vl, fl, f2, t.wide, t.ids, t.guards, t.outs, p, q,
+                    s, options, t.size, B, work, mode, X, first, last, Y, G, H, failed,
+                )  # fmt: skip
 
-        workers = max(min(os.cpu_count() or 1, npoints // SHARE), 1)
-        if workers == 1:
-            part(0, npoints)
-        else:
-            tiles = -(-npoints // B)
-            cuts = [
-                min(B * (tiles * k // workers), npoints) for k in range(workers + 1)
-            ]
-            with ThreadPoolExecutor(workers) as pool:
-                jobs = [pool.submit(part, a, b) for a, b in pairwise(cuts)]
-                for job in jobs:
-                    job.result()
+        workers = min(os.cpu_count() or 1, npoints // SHARE)
+        others = [Thread(target=work_off) for _ in range(workers - 1)]
+        for thread in others:
+            thread.start()
+        work_off()
+        for thread in others:
+            thread.join()
         return Y, G, H, failed != 0
+
+    def _addresses(self, mode: int) -> tuple[Any, Any, Any]:
+        """Addresses of values, of the reverse pass, and of what counts zero partials."""
+        if mode not in self._found:
+            t = self.tables
+            vl = addresses(t, "value", None)
+            fl = f2 = vl
+            if mode >= GRADIENT:
+                fl = addresses(t, "cover" if mode == COVER else "adjoint", None)
+            if mode == COVER:
+                f2 = addresses(t, "zeros", None) if t.crosses else np.zeros_like(vl)
+            self._found[mode] = vl, fl, f2
+        return self._found[mode]
 
     def _filled(self) -> Array:
         """Memory with the constants, single, behind the lanes of all entries."""

@@ -259,26 +259,30 @@ class Compiled:
 
     def _sweep(self, X: Any, mode: int, ratio: float) -> tuple[Array, Array, Array]:
         points = self._points(X)
-        n = points.shape[0]
-        noutputs = int(np.size(self._out))
-        empty = np.empty((0, 0))
-        Y = np.empty((n, noutputs))
-        G = np.empty(points.shape) if mode >= GRADIENT else empty
-        H = np.empty(points.shape) if mode == COVER else empty
-        left = np.arange(n)
+        left = np.arange(points.shape[0])
+        Y = G = H = np.empty((0, 0))
+        whole = True
         for branch in tuple(self._branches):
             batch = branch.many()
-            if batch is None or not left.size:
+            if batch is None:
                 continue
-            y, g, h, failed = batch.sweep(points[left], mode, ratio)
+            if not left.size and not whole:
+                break
+            *found, failed = batch.sweep(points if whole else points[left], mode, ratio)
             done = left[~failed]
             if done.size and not branch.checked:
                 self._check(branch, self._unflat(points[done[0]]))
-            for whole, part in ((Y, y), (G, g), (H, h)):
-                if part.size:
-                    whole[done] = part[~failed]
+            if whole:
+                Y, G, H = found
+            else:
+                for all_, part in zip((Y, G, H), found, strict=True):
+                    if part.size:
+                        all_[done] = part[~failed]
             self.replays += int(done.size)
-            left = left[failed]
+            left, whole = left[failed], False
+        if whole:  # nothing is compiled
+            Y = np.empty((left.size, int(np.size(self._out))))
+            G, H = np.empty(points.shape), np.empty(points.shape)
         for k in left.tolist():
             x = self._unflat(points[k])
             if mode < GRADIENT:

@@ -49,12 +49,10 @@ def wide_value(p, ids, w, size, B, work, is_dot):
     for o in range(w[1] * w[2] * w[3]):
         x = at(w, 5, o)
         y = at(w, 11, o)
-        here = (w[0] + o) * B
-        for e in range(B):
-            p[here + e] = 0.0
+        node = p[(w[0] + o) * B : (w[0] + o + 1) * B]
+        node[:] = 0.0
         for first in range(0, nk, BLOCK):
-            for e in range(B):
-                work[e] = 0.0
+            work[:] = 0.0
             for m in range(first, min(first + BLOCK, nk)):
                 i = x + m * xk
                 j = y + m * yk
@@ -62,17 +60,18 @@ def wide_value(p, ids, w, size, B, work, is_dot):
                     i = ids[xid + i]
                 if yid >= 0:
                     j = ids[yid + j]
-                i = place(i, size, B)
                 j = place(j, size, B)
+                one = p[i * B : i * B + B]
                 if is_dot:
+                    other = p[j : j + B]
                     for e in range(B):
-                        work[e] += p[i + e] * p[j + e]
+                        work[e] += one[e] * other[e]
                 else:
                     c = p[j]
                     for e in range(B):
-                        work[e] += c * p[i + e]
+                        work[e] += c * one[e]
             for e in range(B):
-                p[here + e] += work[e]
+                node[e] += work[e]
 
 
 @kernel
@@ -82,29 +81,55 @@ def linear_reverse(p, v, ids, w, size, B, absolute):
     for o in range(w[1] * w[2] * w[3] - 1, -1, -1):
         x = at(w, 5, o)
         y = at(w, 11, o)
-        here = (w[0] + o) * B
+        node = v[(w[0] + o) * B : (w[0] + o + 1) * B]
         for m in range(nk):
             i = x + m * xk
             if xid >= 0:
                 i = ids[xid + i]
-            i = place(i, size, B)
+            one = v[i * B : i * B + B]
             c = p[place(y + m * yk, size, B)]
             if absolute:
                 c = abs(c)
             for e in range(B):
-                v[i + e] += c * v[here + e]
+                one[e] += c * node[e]
+
+
+@kernel
+def pair_cover(u, v, su, sv, a, g, same, options):
+    """Sum merge of one product at all points; gives how many had no ordinary split."""
+    root2 = np.sqrt(2.0)
+    bad = 0
+    for e in range(a.size):
+        weight = abs(a[e])
+        if not weight < math.inf:
+            bad += 1
+        if same:
+            su[e] += np.sqrt(weight) * root2
+            su[e] += abs(u[e] + v[e]) * g[e]
+        else:
+            r1, r2, status = split(
+                0.0, weight, 0.0, 1.0, 0.0, abs(u[e]), abs(v[e]), True, True, False,
+                0.0, 0.0, options[0], options[2] != 0, options[1],
+            )  # fmt: skip
+            if status != DONE:
+                bad += 1
+            su[e] += r1
+            sv[e] += r2
+            su[e] += abs(v[e]) * g[e]
+            sv[e] += abs(u[e]) * g[e]
+    return bad
 
 
 @kernel
 def dot_reverse(p, q, s, ids, w, size, B, mode, options):
     """Reverse of inner products: adjoints, and the sum merge of a cover."""
     nk, xk, xid, yk, yid, merge = w[4], w[9], w[10], w[15], w[16], w[17]
-    root2 = np.sqrt(2.0)
     bad = 0
     for o in range(w[1] * w[2] * w[3] - 1, -1, -1):
         x = at(w, 5, o)
         y = at(w, 11, o)
         here = (w[0] + o) * B
+        a = q[here : here + B]
         for m in range(nk):
             i = x + m * xk
             j = y + m * yk
@@ -112,54 +137,43 @@ def dot_reverse(p, q, s, ids, w, size, B, mode, options):
                 i = ids[xid + i]
             if yid >= 0:
                 j = ids[yid + j]
-            i = place(i, size, B)
-            j = place(j, size, B)
+            same = merge != 0 and i == j
+            i, j = i * B, j * B
+            u, v = p[i : i + B], p[j : j + B]
             if mode == COVER:
-                for e in range(B):
-                    size_ = abs(q[here + e])
-                    g = s[here + e]
-                    if not size_ < math.inf:
-                        bad += 1
-                    if merge and i == j:
-                        s[i + e] += np.sqrt(size_) * root2
-                        s[i + e] += abs(p[i + e] + p[j + e]) * g
-                    else:
-                        r1, r2, status = split(
-                            0.0, size_, 0.0, 1.0, 0.0, abs(p[i + e]), abs(p[j + e]),
-                            True, True, False, 0.0, 0.0, options[0], options[2] != 0,
-                            options[1],
-                        )  # fmt: skip
-                        if status != DONE:
-                            bad += 1
-                        s[i + e] += r1
-                        s[j + e] += r2
-                        s[i + e] += abs(p[j + e]) * g
-                        s[j + e] += abs(p[i + e]) * g
+                bad += pair_cover(
+                    u, v, s[i : i + B], s[j : j + B], a, s[here : here + B], same,
+                    options,
+                )  # fmt: skip
+            one, other = q[i : i + B], q[j : j + B]
             for e in range(B):
-                a = q[here + e]
-                q[i + e] += p[j + e] * a
-                q[j + e] += p[i + e] * a
+                one[e] += v[e] * a[e]
+            for e in range(B):
+                other[e] += u[e] * a[e]
     return bad
 
 
 @kernel
 def copied(v, ids, code, k, B):
     """Forward copy of operands."""
-    x = code[k, X]
-    for i in range(code[k, N]):
-        source = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
-        for e in range(B):
-            v[(code[k, OUT] + i) * B + e] = v[source * B + e]
+    x, o, n = code[k, X], code[k, OUT], code[k, N]
+    if code[k, KIND] == LINE and code[k, MORE] == 1:
+        v[o * B : (o + n) * B] = v[x * B : (x + n) * B]
+        return
+    for i in range(n):
+        at_ = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
+        v[(o + i) * B : (o + i + 1) * B] = v[at_ * B : (at_ + 1) * B]
 
 
 @kernel
 def returned(v, ids, code, k, B):
     """Reverse of a copy."""
-    x = code[k, X]
+    x, o = code[k, X], code[k, OUT]
     for i in range(code[k, N] - 1, -1, -1):
-        source = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
+        at_ = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
+        source, node = v[at_ * B : at_ * B + B], v[(o + i) * B : (o + i) * B + B]
         for e in range(B):
-            v[source * B + e] += v[(code[k, OUT] + i) * B + e]
+            source[e] += node[e]
 
 
 @kernel
@@ -241,6 +255,41 @@ def holds(guards, p, size, B):
 
 
 @kernel
+def spread(p, rows, B):
+    """Points to lanes of the inputs; lanes without a point repeat the last one."""
+    lanes, n = rows.shape
+    for e in range(lanes):
+        row, column = rows[e], p[e:]
+        for i in range(n):
+            column[i * B] = row[i]
+    for e in range(lanes, B):
+        row, column = rows[lanes - 1], p[e:]
+        for i in range(n):
+            column[i * B] = row[i]
+
+
+@kernel
+def collected(v, rows, B):
+    """Lanes of the inputs to points; gives 0, or NaN where an entry is not finite."""
+    lanes, n = rows.shape
+    off = 0.0
+    for e in range(lanes):
+        row, column = rows[e], v[e:]
+        for i in range(n):
+            t = column[i * B]
+            row[i] = t
+            off += t * 0.0
+    return off
+
+
+@kernel
+def cleared(v):
+    """Zeros."""
+    for k in range(v.size):
+        v[k] = 0.0
+
+
+@kernel
 def sweep(
     code, count, vl, fl, f2, wide, ids, guards, outs, p, q, s, options, size, B, work,
     mode, X_, first, last, Y_, G_, H_, failed,
@@ -253,41 +302,33 @@ def sweep(
     n = X_.shape[1]
     for start in range(first, last, B):
         lanes = min(B, last - start)
-        for i in range(n):
-            for e in range(B):
-                p[i * B + e] = X_[start + min(e, lanes - 1), i]
+        spread(p, X_[start : start + lanes], B)
         bad = values(code, count, vl, wide, ids, p, size, B, work)
         fine = bad == 0 and holds(guards, p, size, B)
         if fine:
+            off = 0.0
             for k in range(outs.size):
                 at_ = place(outs[k], size, B)
                 step = 1 if outs[k] < size else 0
                 for e in range(lanes):
-                    Y_[start + e, k] = p[at_ + step * e]
-                    if not abs(Y_[start + e, k]) < math.inf:
-                        fine = False
+                    y = p[at_ + step * e]
+                    Y_[start + e, k] = y
+                    off += y * 0.0
+            fine = off == 0.0  # NaN where something is not finite
         if fine and mode >= 0:
-            q[: size * B] = 0.0
+            cleared(q[: size * B])
             if mode == COVER:
-                s[: size * B] = 0.0
+                cleared(s[: size * B])
             out = outs[0] * B
             for e in range(B):
                 q[out + e] = 1.0
             bad = reverse(
                 code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode
             )
-            fine = bad == 0
-            for i in range(n):
-                for e in range(lanes):
-                    G_[start + e, i] = q[i * B + e]
-                    if not abs(q[i * B + e]) < math.inf:
-                        fine = False
+            off = collected(q, G_[start : start + lanes], B)
             if mode == COVER:
-                for i in range(n):
-                    for e in range(lanes):
-                        H_[start + e, i] = s[i * B + e]
-                        if not s[i * B + e] < math.inf:
-                            fine = False
+                off += collected(s, H_[start : start + lanes], B)
+            fine = bad == 0 and off == 0.0
         if not fine:
             for e in range(lanes):
                 failed[start + e] = 1
