@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import derivative_covers as dc
+from derivative_covers.elementals import Elemental
 from derivative_covers.errors import ReplayError
 from derivative_covers.local import split_ratio
+from derivative_covers.replay import _emit
 from derivative_covers.replay._batch import Batch
 from derivative_covers.replay._machine import Machine
 from derivative_covers.replay.kernels._kinds import COVER
 from tests.laws._random_programs import RandomProgram, programs
 
 RATIO = float(split_ratio(None, np.float64))
+
+
+# Compiling each elemental of the programs would take minutes: what is left to NumPy is
+# tested along with what is compiled.
+COMPILED = frozenset(("add", "subtract", "multiply", "square", "exp", "sqrt"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_are_compiled() -> Iterator[None]:
+    make = _emit.functions
+
+    def some(op: Elemental, pattern: int, const: float | None = None) -> Any:
+        return make(op, pattern, const) if op.name in COMPILED else None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_emit, "functions", some)
+        yield
 
 
 def close(found: object, expected: object) -> None:

@@ -345,6 +345,8 @@ class Compiled:
 
     def _check(self, branch: _Branch, x: Any) -> None:
         """Hold a recording at another point against the one that is replayed."""
+        if np.array_equal(self._flat(x), branch.tape.blocks[0].values):
+            return
         tape, _ = self._record(x)
         found = difference(branch.tape, tape)
         if found is not None:

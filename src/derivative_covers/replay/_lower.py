@@ -450,7 +450,8 @@ def _adds(user: Any, block: Any) -> bool:
         user.op.name in ("add", "subtract")
         and user.size == block.size
         and any(
-            x.ids is None and x.start == block.start and x.strides == (1,) for x in slots
+            x.ids is None and x.start == block.start and x.strides == (1,)
+            for x in slots
         )
     )
 

@@ -299,7 +299,6 @@ def sweep(
     ``mode`` below 0 asks for values alone. ``failed`` marks the points of a tile that was
     not computed as a whole.
     """
-    n = X_.shape[1]
     for start in range(first, last, B):
         lanes = min(B, last - start)
         spread(p, X_[start : start + lanes], B)
