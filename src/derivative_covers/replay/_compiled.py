@@ -291,8 +291,8 @@ class Compiled:
                 Y[k], g = self.value_and_gradient(x)
                 G[k] = flat(g)
             else:
-                found = self.cover(x, ratio=ratio)
-                Y[k], G[k], H[k] = found.value, flat(found.gradient), flat(found.h)
+                cover = self.cover(x, ratio=ratio)
+                Y[k], G[k], H[k] = cover.value, flat(cover.gradient), flat(cover.h)
         return Y, G, H
 
     # -- recordings --------------------------------------------------------------------

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
-
-from ...tape import Tape
 
 __all__ = ["Maker", "StepMachine", "maker", "use"]
 
@@ -78,15 +74,11 @@ def use(made_by: Maker | None) -> None:
 
 
 def maker() -> Maker | None:
-    """What makes machines, or None.
+    """What makes machines, or None."""
+    return _chosen[0] if _chosen else _compiled_machine
 
-    Recordings that do not keep the decisions they took cannot be replayed.
-    """
-    if not _chosen and not hasattr(Tape(np.zeros(1)), "guards"):
-        _chosen.append(None)
-    if not _chosen:
-        try:
-            _chosen.append(import_module("...replay._steps", __package__).StepMachine)
-        except ModuleNotFoundError:
-            _chosen.append(None)
-    return _chosen[0]
+
+def _compiled_machine(*recorded: Any) -> StepMachine:
+    from ...replay._steps import StepMachine as Compiled  # noqa: PLC0415 - not for all
+
+    return Compiled(*recorded)

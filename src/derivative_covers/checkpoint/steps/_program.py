@@ -7,14 +7,14 @@ of data. Nobody differentiates with respect to the last two.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...elementals import Elemental
 from ...errors import DomainError, NondifferentiableError, ReplayError
+from ...replay._same import difference
 from ...tape import Tape, one_recording
 from ..states._states import Space, canonical, finite, flat, leaves, space
 from ._names import name_of
@@ -109,10 +109,10 @@ def same_at_two_steps(f: Any, first: Program, second: Program, k: int, j: int) -
     if _decisions(first.tape) != _decisions(second.tape):
         return  # another branch, which guards tell apart
     what = _difference(first, second)
-    if what:
+    if what is not None:
         msg = (
-            f"{name_of(f)}, recorded at step {k} and at step {j} from one state, gives "
-            f"other {what}: something besides its arguments depends on the step. "
+            f"{name_of(f)}, recorded at step {k} and at step {j} from one state, is not "
+            f"one program: {what}. Something besides its arguments depends on the step. "
             f"{_REMEDY}"
         )
         raise ReplayError(msg)
@@ -136,7 +136,7 @@ def _needs_numbers(f: Any, k: int, row: Any, error: Exception) -> ReplayError:
 
 def _refuse(f: Any, tape: Tape) -> None:
     """Raises ReplayError for what a tape says no replay can follow."""
-    reasons = getattr(getattr(tape, "guards", None), "reasons", None)
+    reasons = tape.guards.reasons
     if reasons:
         what, remedy = next(iter(reasons.items()))
         msg = (
@@ -147,41 +147,18 @@ def _refuse(f: Any, tape: Tape) -> None:
 
 
 def _decisions(tape: Tape) -> Any:
-    """What the program decided by comparing values; None where a tape does not tell."""
-    guards: Any = getattr(tape, "guards", None)
-    table = getattr(guards, "table", None)
-    return None if table is None else bytes(table(tape).relation)
+    """What the program decided by comparing values."""
+    return bytes(tape.guards.table(tape).relation)
 
 
-def _difference(first: Program, second: Program) -> str:
-    """What differs between two recordings of one step, apart from values; nothing: ""."""
-    a, b = first.tape.blocks, second.tape.blocks
-    if [(type(e), e.size) for e in a] != [(type(e), e.size) for e in b]:
-        return "operations"
+def _difference(first: Program, second: Program) -> str | None:
+    """What differs between two recordings of one step, apart from values."""
+    found = difference(first.tape, second.tape)
+    if found is not None:
+        return found
     if first.outputs != second.outputs or (first.outs != second.outs).any():
-        return "outputs"
+        return "its outputs are other nodes"
     constant = first.outs < 0
-    if not _equal(first.y[constant], second.y[constant]):
-        return "constants in its result"
-    for one, other in zip(a[1:], b[1:], strict=True):
-        for field in fields(one):
-            # Values are what a replay computes, but for nodes that depend on nothing.
-            given = field.name != "values" or type(one).__name__ == "Constants"
-            if given and not _equal(
-                getattr(one, field.name), getattr(other, field.name)
-            ):
-                return "constants"
-    return ""
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        a, b = np.asarray(a), np.asarray(b)
-        return bool(a.shape == b.shape and a.tobytes() == b.tobytes())
-    if isinstance(a, Elemental):
-        return a is b
-    if is_dataclass(a) and not isinstance(a, type):
-        return type(a) is type(b) and all(
-            _equal(getattr(a, e.name), getattr(b, e.name)) for e in fields(a)
-        )
-    return bool(type(a) is type(b) and a == b)
+    if not np.array_equal(first.y[constant], second.y[constant], equal_nan=True):
+        return "constants in its result differ"
+    return None
