@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from . import bounds, checkpoint, matrix
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
-    from .replay import Compiled, compile
+    from .replay import Compiled, Points, compile
     from .rewrite import with_numpy
 
 __version__ = "0.1.0"
@@ -77,6 +77,7 @@ __all__ = [
     "Kink",
     "LocalCovers",
     "NLSCover",
+    "Points",
     "SubmapDeclaration",
     "TArray",
     "TVar",
@@ -126,6 +127,7 @@ _LATER = {
     "CheckReport": "checks",
     "Compiled": "replay",
     "ForwardCover": "forward",
+    "Points": "replay",
     "check": "checks",
     "compile": "replay",
     "forward_cover": "forward",

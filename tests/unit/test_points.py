@@ -1,0 +1,66 @@
+"""A recording at many points: what `tape.replay(X)` gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import derivative_covers as dc
+from derivative_covers.errors import BranchChangedError, DomainError, ReplayError
+
+RNG = np.random.default_rng(11)
+
+
+def f(x: Any) -> Any:
+    return np.sum(np.sqrt(x) * x[::-1]) + (x[0] ** 2 if x[0] > 1.0 else x[1])
+
+
+def test_many_points_are_those_of_single_replays() -> None:
+    tape, out = dc.tape_function(f, [2.0, 3.0, 4.0])
+    X = RNG.uniform(1.1, 2.0, size=(40, 3))
+    points = tape.replay(X)
+    assert len(points) == 40
+    values, gradients, h = points.values(out), points.gradients(out), points.covers(out)
+    for k in (0, 17, 39):
+        there = tape.replay(X[k])
+        np.testing.assert_allclose(values[k], there.vals[out], rtol=1e-14)
+        np.testing.assert_allclose(gradients[k], dc.gradient(there, out), rtol=1e-13)
+        np.testing.assert_allclose(h[k], dc.cover_hessian(there, out).h, rtol=1e-13)
+
+
+def test_several_outputs_and_shapes() -> None:
+    tape, outs = dc.tape_function(lambda x: x @ x, np.eye(2))
+    X = RNG.normal(size=(5, 2, 2))
+    found = tape.replay(X).values(outs)
+    np.testing.assert_allclose(found, X @ X, rtol=1e-13)
+    one = int(outs[0, 1])
+    assert tape.replay(X).gradients(one).shape == (5, 2, 2)
+    assert tape.replay(X[:0]).values(outs).shape == (0, 2, 2)
+
+
+def test_a_point_on_another_branch_raises() -> None:
+    tape, out = dc.tape_function(f, [2.0, 3.0, 4.0])
+    X = np.full((3, 3), 1.5)
+    X[1, 0] = 0.5
+    with pytest.raises(BranchChangedError):
+        tape.replay(X).gradients(out)
+    X[1] = [1.5, -1.0, 2.0]
+    with pytest.raises(DomainError, match="sqrt"):
+        tape.replay(X).gradients(out)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_other_types_are_evaluated_one_by_one(dtype: Any) -> None:
+    tape, out = dc.tape_function(lambda x: np.sum(x**3), np.ones(2, dtype=dtype))
+    X = np.array([[1.0, 2.0], [0.5, -1.0]], dtype=dtype)
+    points = tape.replay(X)
+    np.testing.assert_allclose(points.gradients(out), 3 * X**2, rtol=1e-6)
+    assert points.gradients(out).dtype == dtype
+
+
+def test_what_cannot_be_replayed_is_refused() -> None:
+    tape, _ = dc.tape_function(lambda x: x[0] * dc.value(x[1]), [2.0, 3.0])
+    with pytest.raises(ReplayError, match="value"):
+        tape.replay([[1.0, 2.0], [2.0, 3.0]])
