@@ -40,6 +40,7 @@ check: .venv-test/installed
 # What is compiled is kept on disk: compiled here, no process that tests does it anew.
 kernels: .venv-test/installed
 	.venv-test/bin/python -m tests.laws._bits >/dev/null
+	.venv-test/bin/python -m tests._replay_ahead
 
 format: .venv-test/installed
 	.venv-test/bin/ruff check --fix
