@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -217,7 +218,7 @@ def _begin(
     t, outs = resolve(tape, out, recording)
     o = scalar_output(outs, what)
     threshold = split_ratio(ratio, t.dtype.type)
-    w = declared(t, scales)
+    w: Any = partial(declared, t, None) if scales is None else declared(t, scales)
     program = check_outputs(t, o)
     return t, o, program, cover_state(program, t, w, threshold, check)
 

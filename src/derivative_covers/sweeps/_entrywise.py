@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from . import _listed
 from ._slots import Line, slot_cover, usable
 from ._step import CHUNK, NOT_FINITE, Array, CoverState, Expanded, Step
-from .kernels import line, pair
+from .kernels import line, listed, pair
 
 __all__ = ["Pair"]
 
@@ -35,7 +36,9 @@ class Pair(Step):
         "cross",
         "curved",
         "first",
+        "kinds",
         "lines",
+        "listed",
         "n",
         "refs",
         "sizes",
@@ -58,6 +61,8 @@ class Pair(Step):
         self.stop = self.start + self.n
         self.curved, self.cross, self.lines = curved, cross, lines
         self.sizes: Pair | None = None
+        self.listed = None if lines else _listed.columns(topo, first)
+        self.kinds: Array | None = None  # made by the first joint sweep
 
     @property
     def is_complex(self) -> bool:
@@ -104,6 +109,9 @@ class Pair(Step):
             for a0, d, t, m, _, _, _ in self.lines:
                 line.line(w, v[a0 : a0 + self.n], d, t, m, absolute, False)
             return
+        if self.listed is not None and not absolute:
+            listed.adjoint(v, *self.listed)
+            return
         pair.adjoint(v, self.topo, self.first, absolute)
 
     def tangent(self, s: Array, absolute: bool) -> None:
@@ -131,16 +139,11 @@ class Pair(Step):
         self, adj: Array, g: Array, state: CoverState, last: int
     ) -> tuple[int, int]:
         """Joint sweep, node by node."""
+        if self.listed is not None:
+            return _listed.cover(self, adj, g, state, last)
+        topo, first, curvature = self.topo, self.first, (self.twice, self.curved)
         status, left = pair.cover(
-            adj,
-            g,
-            last,
-            self.topo,
-            self.first,
-            self.twice,
-            self.curved,
-            self.refs,
-            state.options,
+            adj, g, last, topo, first, *curvature, self.refs, state.options
         )
         return status, left
 
@@ -205,13 +208,7 @@ class Pair(Step):
         M = adj.real.dtype
         r1, r2 = np.empty(self.n, dtype=M), np.empty(self.n, dtype=M)
         status, left = pair.weights(
-            r1,
-            r2,
-            adj,
-            self.topo,
-            self.twice,
-            self.refs,
-            state.options,
+            r1, r2, adj, self.topo, self.twice, self.refs, state.options
         )
         return (r1, r2), status, left
 
