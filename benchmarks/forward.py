@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import derivative_covers as dc
 
-from . import _children, _peers
+from . import _children, _peers, _replay
 from ._programs import point, rosenbrock
 from ._report import Row
 from ._timing import interleaved, spread
@@ -51,15 +51,27 @@ def rows(*, quick: bool) -> Iterator[Row]:
         if theirs is None:
             yield Row(ITEM, "jax dense Hessian", None, target=1, note="no jax")
             break
-        ours = [
-            lambda s=s, x=x: dc.forward_cover(rosenbrock, x, storage=s) for s in targets
-        ]
-        jax, *timed = interleaved([theirs, *ours], 7 if quick else 15)
-        for (storage, target), samples in zip(targets.items(), timed, strict=True):
+        ours = {
+            f"forward cover, {s}": lambda s=s, x=x: dc.forward_cover(
+                rosenbrock, x, storage=s
+            )
+            for s in targets
+        }
+        replayed = _replay.compiled(rosenbrock, x)
+        if hasattr(replayed, "forward_cover"):
+            ours |= {
+                f"replayed forward cover, {s}": lambda s=s, x=x, f=replayed: (
+                    f.forward_cover(x, storage=s)
+                )
+                for s in targets
+            }
+        jax, *timed = interleaved([theirs, *ours.values()], 7 if quick else 15)
+        for name, samples in zip(ours, timed, strict=True):
             ratios = samples.over(jax)
+            target = targets[name.rsplit(" ", 1)[1]]
             yield Row(
                 ITEM,
-                f"forward cover, {storage} / jax dense Hessian",
+                f"{name} / jax dense Hessian",
                 median(ratios),
                 target=target,
                 n=n,

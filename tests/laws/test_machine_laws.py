@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import derivative_covers as dc
@@ -16,6 +16,7 @@ from derivative_covers.errors import ReplayError
 from derivative_covers.local import split_ratio
 from derivative_covers.replay import _emit
 from derivative_covers.replay._batch import Batch
+from derivative_covers.replay._forward import Forward
 from derivative_covers.replay._machine import Machine
 from derivative_covers.replay.kernels._kinds import COVER
 from tests.laws._random_programs import RandomProgram, programs
@@ -68,6 +69,21 @@ def test_machine_gives_what_the_tape_gives(program: RandomProgram, seed: int) ->
         cover = machine.cover(x, RATIO)
         if cover is not None:
             close(cover[2], dc.cover_hessian(tape, out).h)
+
+
+@settings(max_examples=40)
+@given(programs(zeros=True))
+def test_forward_covers_are_those_of_the_propagation(program: RandomProgram) -> None:
+    x = program.point
+    tape, out = dc.tape_function(program, x)
+    try:
+        found = Forward(Machine(tape, out), tape, out).cover(x, RATIO)
+    except ReplayError:
+        return
+    if found is not None:
+        expected = dc.forward_cover(program, x)
+        close(found[1], expected.gradient)
+        close(found[2], expected.h)
 
 
 @given(programs(zeros=True))

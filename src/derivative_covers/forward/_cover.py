@@ -153,9 +153,7 @@ def forward_cover(
     if not callable(f):
         msg = f"the program must be a function of x; got {type(f).__name__}."
         raise InputTypeError(msg)
-    if not isinstance(storage, str) or storage not in _STORAGES:
-        msg = f"storage is {storage!r}; it must be 'dense' or 'sparse'."
-        raise OptionError(msg)
+    check_storage(storage)
     check_extras(args, kwargs)
     structure, x0 = plan(x)
     if x0.dtype.kind == "c":
@@ -164,7 +162,7 @@ def forward_cover(
             "record it and take cover_hessian."
         )
         raise UnsupportedOperationError(msg)
-    weights = _weights(scales, x0, structure)
+    weights = declared_scales(scales, x0, structure)
     threshold = split_ratio(ratio, x0.dtype)
     kind, store = _STORAGES[storage]
     named = dict(kwargs or {})
@@ -185,7 +183,15 @@ def forward_cover(
     return _result(value.reshape(np.shape(out)), rows, x0, structure, tape.asked)
 
 
-def _weights(scales: Any, x0: Array, structure: Structure | None) -> Array:
+def check_storage(storage: str) -> None:
+    """Refuse a storage that there is not."""
+    if not isinstance(storage, str) or storage not in _STORAGES:
+        msg = f"storage is {storage!r}; it must be 'dense' or 'sparse'."
+        raise OptionError(msg)
+
+
+def declared_scales(scales: Any, x0: Array, structure: Structure | None) -> Array:
+    """Declared scales of all inputs, flat; 1 where none came."""
     if scales is None:
         return np.ones(x0.size, dtype=x0.dtype)
     if structure is None:

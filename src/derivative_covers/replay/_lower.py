@@ -40,11 +40,17 @@ WIDE_COLUMNS = 18
 
 
 def lower(
-    tape: Tape, outs: Any, *, constants: Any = None, batch: bool = False
+    tape: Tape,
+    outs: Any,
+    *,
+    constants: Any = None,
+    batch: bool = False,
+    tiles: bool = True,
 ) -> Tables:
     """The tables of a finished float64 tape for some outputs, at one point or at many.
 
     Negative ``outs`` are constants, whose values are those of ``constants`` there.
+    ``tiles`` says whether large programs may be computed by tiles.
 
     Raises:
         ReplayError: If a node that the outputs depend on cannot be replayed.
@@ -56,11 +62,13 @@ def lower(
     if tape.dtype != np.float64 or tape.box is not None:
         msg = "compiled replay is for float64 tapes recorded at a point."
         raise ReplayError(msg)
-    return _Lowering(tape, outs, constants, batch).tables()
+    return _Lowering(tape, outs, constants, batch, tiles).tables()
 
 
 class _Lowering:
-    def __init__(self, tape: Tape, outs: Any, constants: Any, batch: bool) -> None:
+    def __init__(
+        self, tape: Tape, outs: Any, constants: Any, batch: bool, tiles: bool
+    ) -> None:
         self.tape = tape
         self.outs = np.ravel(outs)
         self.constants = constants
@@ -76,7 +84,7 @@ class _Lowering:
         guards = guard_table(tape)
         self.guards = guards
         wanted = np.concatenate([self.outs, guards[1], guards[2]]).astype(np.int64)
-        large = tape.nnodes > LARGE and not batch
+        large = tape.nnodes > LARGE and tiles and not batch
         self.refs = References(tape, wanted[wanted >= 0], large, self._compiled)
 
     def tables(self) -> Tables:

@@ -35,13 +35,16 @@ class Machine:
         tape: A finished float64 tape, recorded at a point.
         outs: Nodes that are the outputs; negative for constants.
         constants: Values of the outputs, where some are constants.
+        tiles: Whether large programs may be computed by tiles, without memory for all.
 
     Raises:
         ReplayError: If the program cannot be replayed in compiled code.
     """
 
-    def __init__(self, tape: Tape, outs: Any, constants: Any = None) -> None:
-        self.tables = lower(tape, outs, constants=constants)
+    def __init__(
+        self, tape: Tape, outs: Any, constants: Any = None, *, tiles: bool = True
+    ) -> None:
+        self.tables = lower(tape, outs, constants=constants, tiles=tiles)
         self.ninputs = tape.ninputs
         self._free: list[tuple[Array, Array, Array, Array]] = []
         self._lock = threading.Lock()
@@ -103,6 +106,10 @@ class Machine:
             if given is None or not np.isfinite(h).all():
                 return None
             return (*given, h)
+
+    def evaluate(self, p: Array, x: Any) -> bool:
+        """Fill a buffer with the values of all nodes; False where a replay has to end."""
+        return self._forward(p, x)
 
     # -- passes ------------------------------------------------------------------------
 

@@ -38,12 +38,14 @@ class Functions:
     Attributes:
         name: Name of the generated file, without its ending.
         text: Its text.
+        pattern: Which operands are constants, as in :func:`functions`.
         flat: Whether all second partials are zero wherever the elemental is evaluated.
         smooth: Whether its value pass always returns 0.
     """
 
     def __init__(self, name: str, text: str, code: CodeType, traced: Traced) -> None:
         self.name, self.text = name, text
+        self.pattern = traced.pattern
         self.flat = traced.flat
         self.smooth = traced.good is True
         self._code, self._shapes = code, shapes(traced.pattern)

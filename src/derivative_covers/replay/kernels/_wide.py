@@ -260,6 +260,7 @@ def dot_cover(p, q, s, ids, options, w):
         size = abs(a)
         if not size < math.inf:
             bad += 1
+        flat = True  # no partial but zeros: splits above may ask for liveness
         x = at(w, 5, o)
         y = at(w, 11, o)
         for m in range(nk):
@@ -271,6 +272,7 @@ def dot_cover(p, q, s, ids, options, w):
                 j = ids[yid + j]
             u = p[i]
             v = p[j]
+            flat = flat and u == 0 and v == 0
             if merge and i == j:
                 s[i] += np.sqrt(size) * root2
                 s[i] += abs(u + v) * g
@@ -287,4 +289,6 @@ def dot_cover(p, q, s, ids, options, w):
                 s[j] += abs(u) * g
             q[i] += v * a
             q[j] += u * a
+        if flat:
+            bad += 1
     return bad

@@ -121,6 +121,28 @@ def pair_cover(u, v, su, sv, a, g, same, options):
 
 
 @kernel
+def flat_dots(p, ids, w, x, y, B):
+    """At how many points an inner product has no first partial but zeros."""
+    nk, xk, xid, yk, yid = w[4], w[9], w[10], w[15], w[16]
+    found = 0
+    for e in range(B):
+        flat = True
+        for m in range(nk):
+            i = x + m * xk
+            j = y + m * yk
+            if xid >= 0:
+                i = ids[xid + i]
+            if yid >= 0:
+                j = ids[yid + j]
+            if p[i * B + e] != 0 or p[j * B + e] != 0:
+                flat = False
+                break
+        if flat:
+            found += 1
+    return found
+
+
+@kernel
 def dot_reverse(p, q, s, ids, w, size, B, mode, options):
     """Reverse of inner products: adjoints, and the sum merge of a cover."""
     nk, xk, xid, yk, yid, merge = w[4], w[9], w[10], w[15], w[16], w[17]
@@ -130,6 +152,8 @@ def dot_reverse(p, q, s, ids, w, size, B, mode, options):
         y = at(w, 11, o)
         here = (w[0] + o) * B
         a = q[here : here + B]
+        if mode == COVER:
+            bad += flat_dots(p, ids, w, x, y, B)
         for m in range(nk):
             i = x + m * xk
             j = y + m * yk
