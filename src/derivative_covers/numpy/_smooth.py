@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import InputTypeError
 from ..tape._call import real_values
-from ..tape._decisions import by_pairs, by_truth
+from ..tape._decisions import by_pairs, by_truth, cancels
 from ..tape._elementwise import unary
 from ..tape._over_box import box_of, centre
 from ..tape._tarray import TArray
@@ -132,7 +132,7 @@ def logsumexp(
     with np.errstate(all="ignore"):
         if b is None:
             top = _largest(_inside(x), axis)
-            r = _log_of_sum(np.exp(x - top), axis)
+            r = _log_of_sum(np.exp(cancels(x - top)), axis)
             sign: Any = np.ones_like(real_values(r))
             sign = np.where(np.isneginf(real_values(r)), 0.0, sign)
         else:
@@ -142,7 +142,8 @@ def logsumexp(
             v = np.where(used, _inside(x), -np.inf)
             top = _largest(v, axis)
             x = np.where(used, x, -np.inf)
-            total = np.sum(weights * np.exp(x - top), axis=axis, keepdims=True)
+            e = np.exp(cancels(x - top))
+            total = np.sum(weights * e, axis=axis, keepdims=True)
             _kept(total)
             sign = np.sign(real_values(total))
             if return_sign:
@@ -150,7 +151,7 @@ def logsumexp(
                     sign = 1.0 * np.greater(total, 0.0) - 1.0 * np.less(total, 0.0)
                 total = total * sign
             r = np.log(total)
-        r = r + top
+        r = cancels(r + top)
     if not keepdims:
         r, sign = (np.squeeze(e, axis=axis) for e in (r, sign))
         r, sign = r[()], sign[()]
@@ -182,7 +183,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     """
     a = _operand(x)
     with np.errstate(all="ignore"):
-        e = np.exp(a - _largest(_inside(a), axis))
+        e = np.exp(cancels(a - _largest(_inside(a), axis)))
         total = np.sum(e, axis=axis, keepdims=True)
         _kept(total)
         r = e / total
@@ -212,7 +213,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     """
     a = _operand(x)
     with np.errstate(all="ignore"):
-        shifted = a - _largest(_inside(a), axis)
+        shifted = cancels(a - _largest(_inside(a), axis))
         r = shifted - _log_of_sum(np.exp(shifted), axis)
     return r[0] if _is_scalar(x) else r
 

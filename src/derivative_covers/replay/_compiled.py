@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..covers import HessianCover, cover_hessian, gradient, hvp, tape_function
-from ..covers._arguments import RecordingOptions, inputs_like, scalar_output
+from ..covers._arguments import (
+    RecordingOptions,
+    declared,
+    inputs_like,
+    scalar_output,
+)
 from ..covers._structure import flat, shaped
 from ..errors import (
     BranchChangedError,
@@ -40,6 +45,7 @@ class _Branch:
     def __init__(self, tape: Tape, out: Any) -> None:
         self.tape, self.out = tape, out
         self.checked = False
+        self.point = np.array(tape.vals[: tape.ninputs])
         self._batch: Batch | None = None
         self._asked = False
         self._forward: Forward | None = None
@@ -100,6 +106,9 @@ class Compiled:
         self._lock = threading.Lock()
         self._branches: list[_Branch] = []
         tape, out = self._record(x0)
+        if tape.box is not None:
+            msg = "x0 is a box, or of numbers that are objects; compile takes floats."
+            raise InputTypeError(msg)
         self._like, self._out = tape, out
         self._scalar = np.ndim(out) == 0
         self._keep(_Branch(tape, out))
@@ -203,8 +212,11 @@ class Compiled:
         flat = self._flat(x)
         self._one_output("cover_hessian")
         threshold = float(split_ratio(ratio, self._like.dtype.type))
+        declared(self._like, scales)  # refuses what is none, read or not
         if merge == "sum" and budget is None:
-            tape, out, found = self._replay(x, flat, lambda m: m.cover(flat, threshold))
+            tape, out, found = self._replay(
+                x, flat, lambda m: None if m.ties else m.cover(flat, threshold)
+            )
             if found is not None:
                 y, grad, h = found
                 grad, h = shaped(tape, grad), shaped(tape, h)
@@ -345,8 +357,10 @@ class Compiled:
                 break
             *found, failed = batch.sweep(points if whole else points[left], mode, ratio)
             done = left[~failed]
-            if done.size and not branch.checked:
-                self._check(branch, self._unflat(points[done[0]]))
+            if not branch.checked:
+                others = done[(points[done] != branch.point).any(axis=1)]
+                if others.size:
+                    self._check(branch, points[others[0]])
             if whole:
                 Y, G, H = found
             else:
@@ -356,8 +370,10 @@ class Compiled:
             self.replays += int(done.size)
             left, whole = left[failed], False
         if whole:  # nothing is compiled
-            Y = np.empty((left.size, int(np.size(self._out))))
-            G, H = np.empty(points.shape), np.empty(points.shape)
+            like = self._like
+            Y = np.empty((left.size, int(np.size(self._out))), dtype=like.dtype)
+            G = np.empty(points.shape, dtype=like.dtype)
+            H = np.empty(points.shape, dtype=like.magtype)
         for k in left.tolist():
             x = self._unflat(points[k])
             if mode < GRADIENT:
@@ -379,8 +395,7 @@ class Compiled:
         for branch in tuple(self._branches):
             found = None if branch.machine is None else ask(branch.machine)
             if found is not None:
-                if not branch.checked:
-                    self._check(branch, x)
+                self._check(branch, at)
                 self._use(branch)
                 return branch.tape, branch.out, found
         return (*self._at(x), None)
@@ -392,8 +407,7 @@ class Compiled:
                 tape = branch.tape.replay(x)
             except (BranchChangedError, ReplayError):
                 continue
-            if not branch.checked:
-                self._check(branch, x)
+            self._check(branch, self._flat(x))
             self._use(branch)
             return tape, branch.out
         tape, out = self._record(x)
@@ -418,12 +432,14 @@ class Compiled:
                     self._branches.remove(branch)
                     self._branches.insert(0, branch)
 
-    def _check(self, branch: _Branch, x: Any) -> None:
-        """Hold a recording at another point against the one that is replayed."""
-        if np.array_equal(self._flat(x), branch.tape.blocks[0].values):
+    def _check(self, branch: _Branch, at: Array) -> None:
+        """Hold a recording at another point, once, against the one that is replayed."""
+        if branch.checked or np.array_equal(at, branch.point):
             return
-        tape, _ = self._record(x)
+        tape, out = self._record(self._unflat(at))
         found = difference(branch.tape, tape)
+        if found is None and not np.array_equal(branch.out, out):
+            found = "the outputs are other nodes"
         if found is not None:
             msg = (
                 f"the program cannot be replayed: of two recordings of the same branch, "
@@ -446,9 +462,7 @@ class Compiled:
         if a.shape != like.shape:
             msg = f"x has shape {a.shape}; the program was compiled for {like.shape}."
             raise ShapeError(msg)
-        if a.dtype != like.dtype:
-            msg = f"x is {a.dtype}; the program was compiled for {like.dtype}."
-            raise InputTypeError(msg)
+        self._of_type(a, "x")
         return a.ravel()
 
     def _unflat(self, point: Array) -> Any:
@@ -456,7 +470,7 @@ class Compiled:
 
     def _points(self, X: Any) -> Array:
         like = self._like
-        X = input_array(X, "X") if np.size(X) else np.asarray(X, dtype=np.float64)
+        X = input_array(X, "X") if np.size(X) else np.asarray(X, dtype=like.dtype)
         shape = like.shape
         if X.ndim != len(shape) + 1 or X.shape[1:] != shape:
             msg = (
@@ -464,12 +478,24 @@ class Compiled:
                 f"(npoints, {', '.join(map(str, shape))})."
             )
             raise ShapeError(msg)
-        return np.ascontiguousarray(
-            X.reshape(X.shape[0], like.ninputs), dtype=np.float64
-        )
+        self._of_type(X, "X")
+        return np.ascontiguousarray(X.reshape(X.shape[0], like.ninputs))
+
+    def _of_type(self, x: Array, name: str) -> None:
+        if x.dtype != self._like.dtype:
+            msg = (
+                f"{name} is {x.dtype}; the program was compiled for {self._like.dtype}."
+            )
+            raise InputTypeError(msg)
 
     def _one_output(self, what: str) -> None:
         scalar_output(self._out, what)
+
+    def __reduce__(self) -> Any:
+        """A copy is compiled anew, from a recording at the first point."""
+        point = self._like.vals[: self._like.ninputs]
+        x0 = self._unflat(np.array(point))
+        return Compiled, (self.f, x0, self._limit, self._options)
 
     def __repr__(self) -> str:
         name = getattr(self.f, "__name__", type(self.f).__name__)

@@ -94,7 +94,7 @@ class Emitter:
             made = functions(op, pattern, const)
             self._numbers[key] = None if made is None else len(self.functions)
             if made is not None:
-                self.functions.append((op.name, made))
+                self.functions.append(made)
         return self._numbers[key]
 
     def row(self, kind: int, f: int, o: int, x: int, y: int, n: int,

@@ -14,7 +14,7 @@ from ..errors import ReplayError
 from ..tape import Tape
 from ..tape._replay import check_replayable
 from ._emit import FEW, FLAT, POOL, SCRATCH, Emitter, constant_step
-from ._references import References
+from ._references import References, meetings
 from ._tables import Tables, Whole
 from .elementals import functions, literal
 from .kernels._kinds import (
@@ -36,7 +36,7 @@ from .kernels.schedule import scheduled
 __all__ = ["lower"]
 
 LARGE = 1 << 15  # nodes of a program that is computed by tiles where that is possible
-WIDE_COLUMNS = 18
+WIDE_COLUMNS = 19
 
 
 def lower(
@@ -73,7 +73,7 @@ class _Lowering:
         self.outs = np.ravel(outs)
         self.constants = constants
         self.out = Emitter(batch)
-        self.pos: Whole = np.zeros(tape.nnodes, dtype=np.int64)
+        self.pos: Whole = np.full(tape.nnodes, -1)
         self.wide: list[list[int]] = []
         self.preset: list[tuple[int, Any]] = []
         self.bodies: list[list[int]] = []
@@ -214,7 +214,10 @@ class _Lowering:
     def _scaled(self, block: tp.Binary) -> bool:
         """Emit a sum of entries and multiples that wait; False if it is none."""
         out, n = self.out, block.size
-        waiting = [self.waiting.pop(x.start, None) for x in (block.x, block.y)]
+        waiting = [
+            None if x.ids is not None else self.waiting.pop(x.start, None)
+            for x in (block.x, block.y)
+        ]
         if waiting[1] is not None:
             part, other = waiting[1], block.x
             if waiting[0] is not None:
@@ -306,9 +309,9 @@ class _Lowering:
         at = np.empty(block.size, dtype=np.int64)
         at[order] = np.arange(o, o + block.size)
         self.pos[block.start : block.stop] = at
-        x = self.pos[block.a]
+        x = self._positions(block.a)
         y = x.copy()
-        y[two] = self.pos[b[two]]
+        y[two] = self._positions(b[two])
         fixed = np.flatnonzero((pattern == 2) | (pattern == 3))
         if fixed.size:
             bits = other[fixed].astype(np.float64).view(np.int64)
@@ -329,13 +332,14 @@ class _Lowering:
         row = [o, *shape, *self._walk(block.x, shape)]
         if isinstance(block, tp.Dot):
             out.crosses = True
-            row += [*self._walk(block.y, shape), int(block.merge)]
+            row += [*self._walk(block.y, shape), int(block.merge), 0]
             kind = DOT
         else:
             coef = np.asarray(block.coef, dtype=np.float64)
             at = out.constant(coef.item()) if coef.size == 1 else out.constants(coef)
             strides = (0,) * 4 if coef.size == 1 else block.coef_strides
-            row += [at, *strides, -1, 0]
+            count = share_of(coef.item()) if coef.size == 1 else 0
+            row += [at, *strides, -1, count, out.constant(1.0) if count else 0]
             self.dead |= not _enters(coef, strides, shape)
             kind = LINEAR
         self.wide.append(row)
@@ -361,8 +365,10 @@ class _Lowering:
     # -- groups ------------------------------------------------------------------------
 
     def _compiled(self, block: Any) -> bool:
-        pattern = 1 if isinstance(block, tp.Binary) else 0
-        if isinstance(block, tp.Fixed):
+        pattern = 0
+        if isinstance(block, tp.Binary):
+            pattern = 6 if meetings(block)[1] else 1
+        elif isinstance(block, tp.Fixed):
             pattern = 2 + block.slot
             if block.const.size > 1:
                 pattern += 2
@@ -377,7 +383,10 @@ class _Lowering:
         first = len(self.bodies)
         scratch = self._Scratch()
         start = blocks[k].start
-        while k < len(blocks) and (group[k] == number or not self.refs.needed[k]):
+        needed = self.refs.needed
+        while k < len(blocks) and (
+            group[k] == number or not (needed[k] and blocks[k].size)
+        ):
             block: Any = blocks[k]
             if group[k] == number:
                 self._member(block, k, n, start, places, scratch)
@@ -406,9 +415,12 @@ class _Lowering:
         x = self._operand(block.x, n, start, places, scratch)
         y = (0, 0)
         if isinstance(block, tp.Binary):
-            y = self._operand(block.y, n, start, places, scratch)
-            pattern = 6 if x == y else 1
-            out.crosses |= pattern == 1 and op.name not in FLAT
+            if meetings(block)[1]:
+                pattern = 6  # copies of one node would count as two
+            else:
+                pattern = 1
+                y = self._operand(block.y, n, start, places, scratch)
+                out.crosses |= op.name not in FLAT
         elif isinstance(block, tp.Fixed):
             pattern = 2 + block.slot
             held = np.asarray(block.const, dtype=np.float64)
@@ -489,6 +501,12 @@ def _enters(coef: Any, strides: Any, shape: Any) -> bool:
     steps = tuple(8 * step for step in strides)
     whole = np.lib.stride_tricks.as_strided(coef, shape, steps, writeable=False)
     return bool((whole != 0).any(axis=-1).all())
+
+
+def share_of(coef: Any) -> int:
+    """``n`` where a coefficient is the share ``1/n`` of a mean, which NumPy divides."""
+    count = np.rint(1.0 / coef) if coef > 2.0**-52 else 0.0
+    return int(count) if count > 1.0 and coef == 1.0 / count else 0
 
 
 def guard_table(tape: Tape) -> tuple[Any, ...]:

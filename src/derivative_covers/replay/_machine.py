@@ -37,6 +37,9 @@ class Machine:
         constants: Values of the outputs, where some are constants.
         tiles: Whether large programs may be computed by tiles, without memory for all.
 
+    Attributes:
+        ties: Whether a branch was taken at a tie, which results have to tell.
+
     Raises:
         ReplayError: If the program cannot be replayed in compiled code.
     """
@@ -45,6 +48,7 @@ class Machine:
         self, tape: Tape, outs: Any, constants: Any = None, *, tiles: bool = True
     ) -> None:
         self.tables = lower(tape, outs, constants=constants, tiles=tiles)
+        self.ties = bool(tape.ties)
         self.ninputs = tape.ninputs
         self._free: list[tuple[Array, Array, Array, Array]] = []
         self._lock = threading.Lock()
@@ -225,12 +229,6 @@ def cover_options(ratio: float) -> Array:
     return np.array([ratio, float(split_limit(np.float64)), 1.0])
 
 
-# Elementals whose first partials are never zero.
-NEVER_ZERO = frozenset(
-    ("add", "subtract", "negative", "positive", "copy", "exp", "exp2")
-)
-
-
 def addresses(t: Tables, name: str, kind: int | None) -> Any:
     """Addresses of a pass of the elementals that instructions of a kind call.
 
@@ -240,7 +238,7 @@ def addresses(t: Tables, name: str, kind: int | None) -> Any:
     shape = "gather" if kind == GATHER else "lanes"
     kinds = (LANES, GATHER) if kind is None else (kind,)
     for f in np.unique(t.code[np.isin(t.code[:, KIND], kinds), F]).tolist():
-        op, each = t.functions[f]
-        if name != "zeros" or op not in NEVER_ZERO:
+        each = t.functions[f]
+        if name != "zeros" or not each.never_zero:
             found[f] = each.address(name, shape)
     return found

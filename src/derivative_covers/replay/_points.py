@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..covers import cover_hessian, gradient
 from ..covers._arguments import scalar_output
+from ..elements import as_element
 from ..errors import ReplayError
 from ..local import split_ratio
 from ..tape import Tape, input_array
@@ -42,7 +43,8 @@ class Points:
     def __init__(self, tape: Tape, X: Any) -> None:
         check_replayable(tape)
         self.tape = tape
-        self.x = input_array(X, "x") if np.size(X) else np.asarray(X, dtype=tape.dtype)
+        given = input_array(X, "x") if np.size(X) else X
+        self.x = np.asarray(as_element(given, tape.dtype))
 
     def values(self, outs: Any) -> Array:
         """Values of outputs, of shape ``(npoints, *outs.shape)``.
@@ -92,8 +94,11 @@ class Points:
         if batch is not None:
             *found, failed = batch.sweep(rows, mode, ratio)
         else:
-            shapes = (np.size(outs), tape.ninputs, tape.ninputs)
-            found = [np.empty((len(rows), n), dtype=tape.dtype) for n in shapes]
+            found = [
+                np.empty((len(rows), np.size(outs)), dtype=tape.dtype),
+                np.empty(rows.shape, dtype=tape.dtype),
+                np.empty(rows.shape, dtype=tape.magtype),
+            ]
             failed = np.ones(len(rows), dtype=bool)
         for k in np.flatnonzero(failed).tolist():
             there = tape.replay(self.x[k])

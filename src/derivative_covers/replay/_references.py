@@ -10,7 +10,7 @@ from .. import tape as tp
 from ..errors import ReplayError
 from ..tape import Tape
 
-__all__ = ["References", "operands", "shape_of"]
+__all__ = ["References", "meetings", "operands", "shape_of"]
 
 GROUPED = 4096  # entries of a block that is computed by tiles
 ENTRYWISE = (tp.Unary, tp.Fixed, tp.Binary)
@@ -50,18 +50,23 @@ def shape_of(block: Any) -> tuple[int, ...]:
     return (block.size,)
 
 
-def _mixed(block: Any) -> bool:
-    """Whether both operands are one node in some entries, and not in all."""
+def meetings(block: Any) -> tuple[bool, bool]:
+    """Whether both operands of a block are one node in some entries, and in all."""
     if not isinstance(block, tp.Binary):
-        return False
+        return False, False
     x, y, n = block.x, block.y, block.size
     if x.ids is None and y.ids is None:
         apart, step = y.start - x.start, x.strides[0] - y.strides[0]
-        if step == 0:
-            return False
-        return apart % step == 0 and 0 <= apart // step < n
+        if step == 0 or n == 1:
+            return apart == 0, apart == 0
+        return apart % step == 0 and 0 <= apart // step < n, False
     same = x.flat((n,)) == y.flat((n,))
-    return bool(same.any() and not same.all())
+    return bool(same.any()), bool(same.all())
+
+
+def _is_mixed(block: Any) -> bool:
+    some, every = meetings(block)
+    return some and not every
 
 
 class References:
@@ -152,7 +157,7 @@ class References:
                 isinstance(block, ENTRYWISE)
                 and not isinstance(block, tp.Accumulate)
                 and block.size >= GROUPED
-                and not _mixed(block)
+                and not _is_mixed(block)
                 and compiled(block)
             ):
                 size = 0

@@ -16,12 +16,13 @@ def difference(first: Tape, second: Tape, *, inputs: bool = True) -> str | None:
     """What differs between two recordings; None if they are one program.
 
     Values of nodes may differ, and those of the inputs; operations, operands and
-    constants may not.
+    constants may not, but for constants that cancel from all results.
     """
     if inputs and first.ninputs != second.ninputs:
         return f"the numbers of inputs are {first.ninputs} and {second.ninputs}"
+    free = first.guards.free & second.guards.free
     for a, b in zip(first.blocks, second.blocks, strict=False):
-        found = _between(a, b)
+        found = _between(a, b, free)
         if found is not None:
             return found
     if len(first.blocks) != len(second.blocks):
@@ -30,7 +31,7 @@ def difference(first: Tape, second: Tape, *, inputs: bool = True) -> str | None:
     return None
 
 
-def _between(a: Any, b: Any) -> str | None:
+def _between(a: Any, b: Any, free: set[int]) -> str | None:
     where = f"nodes {a.start} .. {a.stop - 1}"
     if type(a) is not type(b) or a.size != b.size or _name(a) != _name(b):
         return f"{where} are {_said(a)} in one and {_said(b)} in the other"
@@ -45,6 +46,8 @@ def _between(a: Any, b: Any) -> str | None:
     if isinstance(a, tp.Fixed):
         if a.slot != b.slot:
             return f"{where} ({_name(a)}) have other operands"
+        if a.start in free:
+            return None
         return _constants(f"{where} ({_name(a)})", a.const, b.const)
     if isinstance(a, tp.Linear):
         if a.shape != b.shape or a.coef_strides != b.coef_strides:
@@ -56,7 +59,10 @@ def _between(a: Any, b: Any) -> str | None:
     if isinstance(a, tp.Run):
         if not (np.array_equal(a.code, b.code) and np.array_equal(a.a, b.a)):
             return f"{where} are other scalar operations"
-        return _constants(f"{where} (scalar operations)", a.other, b.other)
+        held = np.ones(a.size, dtype=bool)
+        held[[k - a.start for k in free if a.start <= k < a.stop]] = False
+        where += " (scalar operations)"
+        return _constants(where, a.other[held], b.other[held])
     return None
 
 

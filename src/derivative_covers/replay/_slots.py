@@ -151,7 +151,7 @@ class _Edges:
         return at
 
     def _entrywise(self, row: list[int]) -> None:
-        made = self.t.functions[row[F]][1]
+        made = self.t.functions[row[F]]
         pattern, n = made.pattern, row[N]
         node = np.arange(row[OUT], row[OUT] + n)
         new = [*row]

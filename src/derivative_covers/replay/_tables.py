@@ -48,7 +48,7 @@ class Tables:
         pool: Constants, which stand behind them.
         scratch: Entries of memory behind these, for tiles.
         preset: First position and values of nodes that depend on nothing.
-        functions: The compiled elementals by number, each with its name.
+        functions: The compiled elementals by number.
         outside: What is left to NumPy.
         ninputs: Number of inputs, which stand first.
         outs: Positions of the outputs.
@@ -66,7 +66,7 @@ class Tables:
     pool: Array
     scratch: int
     preset: list[tuple[int, Array]]
-    functions: list[tuple[str, Any]]
+    functions: list[Any]
     outside: list[Outside]
     ninputs: int
     outs: Whole

@@ -23,6 +23,7 @@ __all__ = [
     "by_sign",
     "by_truth",
     "by_winner",
+    "cancels",
     "decided",
     "refuse_replay",
 ]
@@ -32,6 +33,16 @@ def _watched(*operands: Any) -> Tape | None:
     """The tape whose guards are kept; None over a box, which decides by enclosures."""
     tape = tape_of(*operands)
     return tape if _keeps(tape) and not tape.finished else None
+
+
+def cancels(x: Any) -> Any:
+    """Note that the constants of the block of a fresh result cancel in the end; gives it."""
+    tape = _watched(x)
+    if tape is not None and isinstance(x, ArrayBase):
+        ids = x.node_ids()
+        if (ids >= 0).any():
+            tape.guards.free.add(int(ids[ids >= 0].min()))
+    return x
 
 
 def _keeps(tape: Tape | None) -> TypeGuard[Tape]:

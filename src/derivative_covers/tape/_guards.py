@@ -162,6 +162,8 @@ class Guards:
         scalars: Scalar comparisons, five entries each: sign, ids and values of both
             sides. Recording appends to it and does nothing else.
         reasons: Why the recording cannot be replayed, by what was used.
+        free: First nodes of blocks whose constants cancel from all results, so that two
+            recordings of one program may have others.
     """
 
     def __init__(self, *, keep: bool = True) -> None:
@@ -169,6 +171,7 @@ class Guards:
         self.scalars: Any = [] if keep else deque(maxlen=0)
         self.found: Any = [] if keep else deque(maxlen=0)
         self.reasons: dict[str, str] = {}
+        self.free: set[int] = set()
 
     def __len__(self) -> int:
         found: int = sum(guard.size for guard in self.found)

@@ -21,6 +21,7 @@ from ...sweeps.kernels import _jit
 from ._compile import compile_function, scope
 from ._folder import keep
 from ._source import PASSES, shapes, source
+from ._symbols import Symbol
 from ._trace import PATTERNS, Traced, trace
 from ._verify import agrees
 
@@ -41,6 +42,8 @@ class Functions:
         pattern: Which operands are constants, as in :func:`functions`.
         flat: Whether all second partials are zero wherever the elemental is evaluated.
         smooth: Whether its value pass always returns 0.
+        never_zero: Whether its first partials are constants other than zero. Two operands
+            of one node are another pattern, and count there.
     """
 
     def __init__(self, name: str, text: str, code: CodeType, traced: Traced) -> None:
@@ -48,6 +51,8 @@ class Functions:
         self.pattern = traced.pattern
         self.flat = traced.flat
         self.smooth = traced.good is True
+        ds = (traced.d1, traced.d2) if traced.two else (traced.d1,)
+        self.never_zero = not any(isinstance(d, Symbol) or d == 0.0 for d in ds)
         self._code, self._shapes = code, shapes(traced.pattern)
         self._alive: dict[str, Any] = {}
         self._path: Path | None = None

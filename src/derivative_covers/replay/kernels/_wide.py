@@ -1,10 +1,12 @@
 """Wide nodes at one point: sums with coefficients and inner products.
 
 A row ``w`` of the table is ``(o, n0, n1, n2, nk, x, x0, x1, x2, xk, xid, y, y0, y1, y2,
-yk, yid, flag)``: nodes run in C order over ``(n0, n1, n2)`` from ``o``, their summands
+yk, yid, flag, one)``: nodes run in C order over ``(n0, n1, n2)`` from ``o``, their summands
 over ``nk``. A summand sits at ``x + i*x0 + j*x1 + h*x2 + m*xk``, which is its position in
 memory, or the entry of ``ids`` from ``xid`` on where that is not negative. ``y`` is the
-second operand, or the coefficients. ``flag`` says whether pairs of one node are squares.
+second operand, or the coefficients. ``flag`` says whether pairs of one node are squares;
+of sums, where it is above 0, it divides them, as NumPy does for a mean, and a 1 stands at
+``one``.
 """
 
 from __future__ import annotations
@@ -117,10 +119,12 @@ def total(p, ids, x, xk, xid, y, yk, yid, nk, scaled):
 def wide_value(p, ids, w):
     """Forward: ``p[node] = sum of p[x] p[y]``."""
     scaled = w[15] == 0 and w[16] < 0
+    mean = w[18] > 0
     for o in range(w[1] * w[2] * w[3]):
         x = at(w, 5, o)
-        y = at(w, 11, o)
-        p[w[0] + o] = total(p, ids, x, w[9], w[10], y, w[15], w[16], w[4], scaled)
+        y = w[18] if mean else at(w, 11, o)
+        t = total(p, ids, x, w[9], w[10], y, w[15], w[16], w[4], scaled)
+        p[w[0] + o] = t / w[17] if mean else t
 
 
 @kernel

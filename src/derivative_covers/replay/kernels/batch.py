@@ -46,9 +46,10 @@ def place(k, size, B):
 def wide_value(p, ids, w, size, B, work, is_dot):
     """Values of linear nodes and inner products; ``work`` is room for a sum."""
     nk, xk, xid, yk, yid = w[4], w[9], w[10], w[15], w[16]
+    mean = w[18] > 0
     for o in range(w[1] * w[2] * w[3]):
         x = at(w, 5, o)
-        y = at(w, 11, o)
+        y = w[18] if mean else at(w, 11, o)
         node = p[(w[0] + o) * B : (w[0] + o + 1) * B]
         node[:] = 0.0
         for first in range(0, nk, BLOCK):
@@ -72,6 +73,9 @@ def wide_value(p, ids, w, size, B, work, is_dot):
                         work[e] += c * one[e]
             for e in range(B):
                 node[e] += work[e]
+        if mean:
+            for e in range(B):
+                node[e] /= w[17]
 
 
 @kernel
