@@ -13,6 +13,8 @@ from scipy.optimize import linprog, nnls
 from derivative_covers import matrix
 from tests._best_cover import best_cover
 
+pytestmark = pytest.mark.slow  # no kernel takes part: once is enough
+
 L1 = {"penalty": "absolute_log"}
 HARD = {
     "symcover": matrix.symcover,

@@ -281,7 +281,7 @@ class Compiled:
             found = None if made is None else made.cover(at, ratio)
             if found is not None:
                 if not branch.checked:
-                    self._check(branch, x)
+                    self._check(branch, at)
                 self._use(branch)
                 return found
         return None
