@@ -12,6 +12,7 @@ from derivative_covers.errors import (
     InputTypeError,
     OptionError,
     ShapeError,
+    UnsupportedOperationError,
 )
 
 VECTOR = {
@@ -148,3 +149,20 @@ def test_more_groups_than_there_is_anything_to_group(F, ngroups):
     np.testing.assert_allclose(many.h, best.h, rtol=1e-15)
     a, b = dc.cover_jacobian(F, x, ngroups=ngroups)
     np.testing.assert_allclose(a * b, np.abs(np.diag(dc.jacobian(F, x))))
+
+
+class _Column:
+    """A column of a data frame, as far as it matters here."""
+
+    __array_ufunc__ = None
+
+    def to_numpy(self):
+        return np.ones(2)
+
+
+def test_a_column_of_a_data_frame_and_a_sparse_matrix_say_what_to_take():
+    with pytest.raises(InputTypeError, match="to_numpy"):
+        dc.gradient(lambda x: np.sum(x * _Column()), [1.0, 2.0])
+    A = pytest.importorskip("scipy.sparse").eye_array(2).tocsr()
+    with pytest.raises(UnsupportedOperationError, match="toarray"):
+        dc.gradient(lambda x: np.sum(A @ x), [1.0, 2.0])

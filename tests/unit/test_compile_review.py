@@ -12,7 +12,12 @@ import pytest
 import derivative_covers as dc
 import derivative_covers.numpy as dnp
 from derivative_covers.checkpoint import Chain, StoreAll, Transition, reverse_sweep
-from derivative_covers.errors import InputTypeError, ReplayError, ShapeError
+from derivative_covers.errors import (
+    DomainError,
+    InputTypeError,
+    ReplayError,
+    ShapeError,
+)
 
 RNG = np.random.default_rng(11)
 
@@ -154,3 +159,29 @@ def test_copies_are_compiled_anew() -> None:
     for other in (pickle.loads(pickle.dumps(compiled)), copy.deepcopy(compiled)):
         close(other.gradient([2.0, 3.0]), [4.0, 6.0])
         assert other.recordings == 2
+
+
+def test_points_of_a_structured_program_are_flat_rows() -> None:
+    f = dc.compile(lambda p: p["a"] * p["b"] ** 2, {"a": 1.0, "b": 2.0})
+    close(f.values([[1.0, 2.0], [2.0, 3.0]]), [4.0, 18.0])
+    for X in ({"a": [1.0, 2.0], "b": [2.0, 3.0]}, [{"a": 1.0, "b": 2.0}]):
+        with pytest.raises(InputTypeError, match=r"\(npoints, 2\)"):
+            f.gradients(X)
+    pair = dc.compile(lambda a, b: a * b**2, (1.0, 2.0))
+    with pytest.raises(InputTypeError, match="tuple of parts"):  # rows or columns?
+        pair.values(([1.0, 2.0], [2.0, 3.0]))
+
+
+def test_functions_of_the_package_point_to_the_methods() -> None:
+    f = dc.compile(lambda x: x**2, 1.0)
+    with pytest.raises(InputTypeError, match=r"f\.gradient\(x\)"):
+        dc.gradient(f, 1.0)
+    with pytest.raises(ShapeError, match=r"\(npoints,\)"):
+        f.values(3.0)
+
+
+def test_an_error_at_many_points_names_the_point() -> None:
+    f = dc.compile(lambda x: np.log(x[0]), [1.0])
+    with pytest.raises(DomainError) as caught:
+        f.values([[2.0], [3.0], [-1.0]])
+    assert caught.value.__notes__ == ["The point is X[2]."]

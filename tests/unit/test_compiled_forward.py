@@ -86,6 +86,14 @@ def test_a_cover_holds_for_the_hessian_written_by_hand() -> None:
     assert (np.abs(H) <= np.outer(h, h) * (1 + 1e-12)).all()
 
 
+def test_points_may_be_lists_and_have_two_dimensions() -> None:
+    compiled = dc.compile(lambda x: np.sum(x**3), [1.0, 2.0])
+    np.testing.assert_allclose(compiled.forward_cover([2.0, 3.0]).gradient, [12, 27])
+    x = np.array([[1.0, 2.0]])
+    compiled = dc.compile(lambda x: np.sum(x**3), x)
+    assert compiled.forward_cover(2.0 * x).h.shape == (1, 2)
+
+
 def test_structured_and_scalar_inputs_keep_their_shapes() -> None:
     def f(p: Any) -> Any:
         return p["a"] * np.sum(np.exp(p["b"]) * p["b"])
@@ -96,6 +104,9 @@ def test_structured_and_scalar_inputs_keep_their_shapes() -> None:
         assert np.shape(found.h[key]) == np.shape(expected.h[key])
         np.testing.assert_allclose(found.h[key], expected.h[key], rtol=1e-12)
         np.testing.assert_allclose(found.gradient[key], expected.gradient[key])
+    again = {"a": 1.5, "b": np.array([[0.5, 2.0]])}  # compiled, and checked
+    found, expected = dc.compile(f, x).forward_cover(again), dc.forward_cover(f, again)
+    np.testing.assert_allclose(found.h["b"], expected.h["b"], rtol=1e-12)
     one = dc.compile(lambda x: x**2, 3.0).forward_cover(2.0)
     assert one.h.shape == ()
     assert float(one.h) == pytest.approx(np.sqrt(2.0))

@@ -304,6 +304,8 @@ def test_wrong_data() -> None:
             compiled(forced, data=data)
     with pytest.raises(InputTypeError):
         compiled(forced, data=["a"])
+    with pytest.raises(ShapeError, match="makes it one array"):
+        compiled(forced, data=[1.0, 2.0])
     with machines(), pytest.raises(ShapeError, match="data has 5 rows"):
         sweep(uniform(compiled(forced, data=DATA[:5])))
 

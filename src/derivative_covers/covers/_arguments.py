@@ -185,6 +185,11 @@ def resolve(
         f"the first argument is a {type(first).__name__}; a Tape (with its outputs) or a "
         "function (with a point) is needed."
     )
+    if hasattr(first, "value_and_gradient"):
+        msg += (
+            " A compiled program has methods of its own, such as f.gradient(x) and "
+            "f.cover(x); f.f is its function."
+        )
     raise InputTypeError(msg)
 
 
@@ -216,8 +221,8 @@ def scalar_output(out: Any, what: str) -> int:
     if ids.size != 1:
         msg = (
             f"{what} needs a program with one scalar output; this one has outputs of "
-            f"shape {ids.shape}. Pass one of the output ids, or return a scalar such as "
-            "a sum (jacobian takes arrays of outputs)."
+            f"shape {ids.shape}. Return a scalar such as a sum, or pass a tape and one "
+            "of its output ids (jacobian takes arrays of outputs)."
         )
         raise ShapeError(msg)
     return int(ids.reshape(()))

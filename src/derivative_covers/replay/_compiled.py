@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..covers._arguments import (
 from ..covers._structure import flat, shaped
 from ..errors import (
     BranchChangedError,
+    DerivativeError,
     InputTypeError,
     OptionError,
     ReplayError,
@@ -376,14 +377,18 @@ class Compiled:
             H = np.empty(points.shape, dtype=like.magtype)
         for k in left.tolist():
             x = self._unflat(points[k])
-            if mode < GRADIENT:
-                Y[k] = np.ravel(self.value(x))
-            elif mode == GRADIENT:
-                Y[k], g = self.value_and_gradient(x)
-                G[k] = flat(g)
-            else:
-                cover = self.cover(x, ratio=ratio)
-                Y[k], G[k], H[k] = cover.value, flat(cover.gradient), flat(cover.h)
+            try:
+                if mode < GRADIENT:
+                    Y[k] = np.ravel(self.value(x))
+                elif mode == GRADIENT:
+                    Y[k], g = self.value_and_gradient(x)
+                    G[k] = flat(g)
+                else:
+                    cover = self.cover(x, ratio=ratio)
+                    Y[k], G[k], H[k] = cover.value, flat(cover.gradient), flat(cover.h)
+            except DerivativeError as error:
+                error.add_note(f"The point is X[{k}].")
+                raise
         return Y, G, H
 
     # -- recordings --------------------------------------------------------------------
@@ -470,16 +475,30 @@ class Compiled:
 
     def _points(self, X: Any) -> Array:
         like = self._like
+        if like.structure is not None and isinstance(X, (Mapping, tuple, list)):
+            X = self._rows(X)
         X = input_array(X, "X") if np.size(X) else np.asarray(X, dtype=like.dtype)
         shape = like.shape
         if X.ndim != len(shape) + 1 or X.shape[1:] != shape:
             msg = (
                 f"X has shape {X.shape}; a point a row is needed, "
-                f"(npoints, {', '.join(map(str, shape))})."
+                f"{('npoints', *shape)}.".replace("'", "")
             )
             raise ShapeError(msg)
         self._of_type(X, "X")
         return np.ascontiguousarray(X.reshape(X.shape[0], like.ninputs))
+
+    def _rows(self, X: Any) -> Any:
+        """A list of flat points; a nest might have the points along its inner axes."""
+        if isinstance(X, list) and not any(isinstance(x, Mapping) for x in X):
+            return X
+        msg = (
+            f"X is a {type(X).__name__} of parts; many points of a program whose inputs "
+            "are a dictionary or tuple are given flat, as an array of shape (npoints, "
+            f"{self._like.ninputs}): a row holds the numbers of one point in the order "
+            "of the inputs."
+        )
+        raise InputTypeError(msg)
 
     def _of_type(self, x: Array, name: str) -> None:
         if x.dtype != self._like.dtype:
@@ -531,7 +550,8 @@ def compile(
     Returns:
         A :class:`Compiled`, with ``value(x)``, ``gradient(x)``,
         ``value_and_gradient(x)``, ``hvp(x, v)``, ``cover(x)``, ``forward_cover(x)``, and
-        ``values(X)``, ``gradients(X)``, ``covers(X)`` at many points.
+        at many points ``values(X)``, ``gradients(X)``, which gives values as well, and
+        ``covers(X)``, which gives both and the covers.
 
     Raises:
         OptionError: If ``branches`` is not a positive integer.
@@ -545,8 +565,9 @@ def compile(
 
     Cost:
         A compiled pass over the program: a few nanoseconds an operation. The first use of
-        an elemental on a machine compiles it, in about a tenth of a second, and keeps it
-        on disk.
+        an elemental on a machine compiles it, in about a tenth of a second, and that of
+        each kind of pass (gradients, covers, many points) takes some ten seconds; both
+        are kept on disk.
 
     Example:
         >>> import numpy as np, derivative_covers as dc

@@ -32,7 +32,7 @@ def difference(first: Tape, second: Tape, *, inputs: bool = True) -> str | None:
 
 
 def _between(a: Any, b: Any, free: set[int]) -> str | None:
-    where = f"nodes {a.start} .. {a.stop - 1}"
+    where = f"nodes {a.start} .. {a.stop - 1}" if a.size > 1 else f"node {a.start}"
     if type(a) is not type(b) or a.size != b.size or _name(a) != _name(b):
         return f"{where} are {_said(a)} in one and {_said(b)} in the other"
     if isinstance(a, tp.Inputs):

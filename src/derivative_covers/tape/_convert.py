@@ -105,6 +105,8 @@ def as_operand(x: Any, other: Any = None) -> Any:
         f"an operand of type {type(x).__name__} met a recorded variable; real numbers, "
         "arrays of them and recorded variables are needed."
     )
+    if hasattr(x, "to_numpy"):  # data frames of any library
+        msg += " Its to_numpy() is an array."
     raise InputTypeError(msg)
 
 
@@ -147,7 +149,7 @@ def _ranging(tape: Tape | None, x: Interval) -> Any:
 def _refuse_other_rules(x: Any) -> None:
     if isinstance(x, (np.matrix, np.ma.MaskedArray)):
         msg = (
-            f"a {type(x).__name__} met a recorded variable; its rules differ from an "
+            f"a numpy {type(x).__name__} met a recorded variable; its rules differ from an "
             "array's. Pass numpy.asarray of it, or the filled data of a masked array."
         )
         raise InputTypeError(msg)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..elements import all_finite, as_element
-from ..errors import DomainError, ReplayError, ShapeError
+from ..errors import DomainError, InputTypeError, ReplayError, ShapeError
 from ._blocks import Block, Floats, Node
 from ._guards import Guard
 from ._values import Given, evaluated
@@ -131,7 +131,10 @@ def flat_point(tape: Tape, x: Any) -> Floats:
     """
     if tape.structure is not None:
         return tape.structure.flatten(x, "x", tape.dtype)
-    a = np.asarray(as_element(x, tape.dtype))
+    try:
+        a = np.asarray(as_element(x, tape.dtype))
+    except (InputTypeError, ShapeError) as error:
+        raise type(error)(str(error).replace("the value ", "x ", 1)) from None
     if a.shape != tape.shape:
         msg = f"x has shape {a.shape}; the program was recorded for {tape.shape}."
         raise ShapeError(msg)

@@ -59,9 +59,12 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         )
         raise InputTypeError(msg)
     if isinstance(x0, (np.ma.MaskedArray, np.matrix)):
+        remedy = f"numpy.asarray({name})"
+        if isinstance(x0, np.ma.MaskedArray):
+            remedy = f"{name}.filled(...), with a number for what is masked"
         msg = (
-            f"{name} is a {type(x0).__name__}, whose rules differ from an array's; pass "
-            "numpy.asarray(x0), or the filled data of a masked array."
+            f"{name} is a numpy {type(x0).__name__}, whose rules differ from an array's; "
+            f"pass {remedy}."
         )
         raise InputTypeError(msg)
     if dataclasses.is_dataclass(x0):

@@ -319,11 +319,13 @@ class Tape:
         """The recorded program at another point, without running the function again.
 
         Args:
-            x: Point in the shape, or structure, of the recorded inputs.
+            x: Point in the shape, or structure, of the recorded inputs; or many points
+                of an array program, a row each.
 
         Returns:
             A finished tape of the same nodes with values, and derivatives, at ``x``;
-            ids of outputs are the same, and it can be replayed in turn.
+            ids of outputs are the same, and it can be replayed in turn. For many points
+            an object with ``values(outs)``, ``gradients(out)`` and ``covers(out)``.
 
         Raises:
             BranchChangedError: If a comparison, an order of entries or a rounding to an

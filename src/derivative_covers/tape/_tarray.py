@@ -403,8 +403,8 @@ class TArray(ArrayOperators):
             f"{what} would drop the derivative of a recorded array. To fill np.zeros and "
             "the like, decorate the function with derivative_covers.with_numpy, or store "
             "into np.zeros_like(x), np.concatenate or np.stack pieces; write A @ x instead "
-            "of A.dot(x), and A = A + x instead of A += x, for a plain A; "
-            "derivative_covers.value(x) gives the bare numbers."
+            "of A.dot(x), and A = A + x instead of A += x, for a plain A; take "
+            "A.toarray() of a sparse A and t.to_numpy() of a data frame; derivative_covers.value(x) gives the bare numbers."
         )
         raise UnsupportedOperationError(msg)
 

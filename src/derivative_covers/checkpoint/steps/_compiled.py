@@ -126,8 +126,9 @@ class Compiled(Taped):
         """Raises ShapeError unless the steps before ``stop`` have data."""
         if self.data is not None and stop > len(self.data):
             msg = (
-                f"data has {len(self.data)} rows, and the chain has a step {stop - 1} of "
-                f"{name_of(self.function)}: a row is needed for every index of the chain."
+                f"data has {len(self.data)} rows, and {name_of(self.function)} runs as "
+                f"step {stop - 1} of the chain: data[k] belongs to step k, counted from 0 "
+                "over the whole chain, so more rows are needed."
             )
             raise ShapeError(msg)
 
@@ -216,6 +217,8 @@ def _rows(data: Any) -> Any:
             f"data has arrays of shape {shapes}; each needs the steps along its first "
             "axis, equally many: the row of step k is data[k]."
         )
+        if isinstance(data, (list, tuple)):
+            msg += " A list is a nest of arrays; numpy.array(data) makes it one array."
         raise ShapeError(msg)
     converted = [np.array(a, dtype=np.float64) for a in parts]
     for a in converted:

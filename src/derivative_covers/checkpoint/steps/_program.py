@@ -126,10 +126,15 @@ _REMEDY = (
 
 
 def _needs_numbers(f: Any, k: int, row: Any, error: Exception) -> ReplayError:
-    data = "" if row is None else " and its data"
+    given = "its index as a recorded variable"
+    if row is not None:
+        given = "its index and its data as recorded variables"
+    what = (
+        str(error).partition(". ")[0].rstrip(".")
+    )  # its advice is for other functions
     msg = (
-        f"{name_of(f)} cannot be recorded for replay at step {k}: with its index{data} as "
-        f"recorded variables it raises {type(error).__name__}: {error} {_REMEDY}"
+        f"{name_of(f)} cannot be recorded for replay at step {k}: with {given} it raises "
+        f"{type(error).__name__}: {what}. {_REMEDY}"
     )
     return ReplayError(msg)
 
@@ -140,7 +145,7 @@ def _refuse(f: Any, tape: Tape) -> None:
     if reasons:
         what, remedy = next(iter(reasons.items()))
         msg = (
-            f"{name_of(f)} cannot be replayed: it uses {what}. {remedy} "
+            f"{name_of(f)} cannot be replayed: it uses {what}.{remedy and ' '}{remedy} "
             "Transition.taped takes any function."
         )
         raise ReplayError(msg)
