@@ -1,7 +1,7 @@
 # Needs Python >= 3.11 (with venv) and make; everything else goes into .venv-*/ here.
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test check kernels format bench clean
+.PHONY: help demo test check kernels replays format bench clean
 
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
 PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell \
@@ -40,6 +40,8 @@ check: .venv-test/installed
 # What is compiled is kept on disk: compiled here, no process that tests does it anew.
 kernels: .venv-test/installed
 	.venv-test/bin/python -m tests.laws._bits >/dev/null
+
+replays: .venv-test/installed
 	.venv-test/bin/python -m tests._replay_ahead
 
 format: .venv-test/installed
