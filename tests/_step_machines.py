@@ -174,7 +174,8 @@ def _values(block: Any, v: Any, x: Any) -> Any:
             return terms.reshape(block.size, -1).sum(axis=1)
         case Run():
             return _run(block, v)
-    raise NotImplementedError(type(block).__name__)
+    msg = f"a block of type {type(block).__name__} has no values here"
+    raise TypeError(msg)
 
 
 def _run(block: Run, v: Any) -> Any:

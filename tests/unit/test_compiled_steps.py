@@ -341,8 +341,7 @@ def test_the_compiler_s_own_machine() -> None:
         return y * 0.5 + 0.01 * k if k < 7.5 else y - x[0] * p[1]
 
     _machines._chosen.clear()
-    if _machines.maker() is None:
-        pytest.skip("nothing is compiled here")
+    assert _machines.maker() is not None
     step = compiled(f, data=DATA)
     plain = uniform(lambda x, p, k: f(x, p, k, DATA[k]), _sum)
     expected = reverse_sweep(plain, X0, schedule=StoreAll(), params=P)

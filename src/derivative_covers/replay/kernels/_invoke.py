@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ...errors import ReplayError
 from ...sweeps.kernels._jit import Kernel
 
 __all__ = ["invoke"]
@@ -47,8 +48,8 @@ def _instruction() -> Any:
 
 
 def _only_compiled(*_: Any) -> Any:
-    msg = "compiled elementals can be called from compiled code only."
-    raise NotImplementedError(msg)
+    msg = "compiled elementals are called from compiled code; the compiler is off."
+    raise ReplayError(msg)
 
 
 invoke = _Invoke(_only_compiled)
