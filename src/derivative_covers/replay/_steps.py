@@ -127,7 +127,7 @@ class StepMachine:
             work[: self.n] = ybar
             k = retreat(
                 *self._backward, t.wide, t.ids, t.guards, p, q, t.outs,
-                self.machine.ninputs, self.nparams, self.index,
+                self.nparams, self.index,
                 _NO_DATA if data is None else data, self.row, work, states, start, stop,
                 held,
             )  # fmt: skip

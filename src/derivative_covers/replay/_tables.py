@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,6 @@ class Tables:
     guards: Whole
     crosses: bool
     dead: bool
-    addresses: dict[Any, Whole] = field(default_factory=dict)
 
     @property
     def total(self) -> int:

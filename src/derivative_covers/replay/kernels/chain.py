@@ -48,7 +48,7 @@ def advance(
 
 @kernel
 def retreat(
-    code, count, vl, vg, tl, fl, fg, wide, ids, guards, p, q, outs, ninputs, carry,
+    code, count, vl, vg, tl, fl, fg, wide, ids, guards, p, q, outs, carry,
     index, data, row, work, states, start, stop, held,
 ):  # fmt: skip
     """Reverses steps ``stop-1 .. start``, whose inputs are rows of ``states``.
