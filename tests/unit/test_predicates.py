@@ -67,7 +67,7 @@ def test_a_constant_that_is_not_finite_is_named_as_the_cause():
 
 def test_vector_outputs_are_told_what_to_do():
     for ask in (dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound):
-        with pytest.raises(errors.ShapeError, match=r"output ids.*sum"):
+        with pytest.raises(errors.ShapeError, match=r"sum.*output ids"):
             ask(lambda x: x * x, [1.0, 2.0])
 
 
