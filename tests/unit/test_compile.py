@@ -96,10 +96,22 @@ def test_a_changed_comparison_is_recorded_again_and_few_are_kept() -> None:
     for start in (3.0, 0.7, 3.1, 0.71, 6.0, 12.0, 3.2):
         x = [start, 2.0]
         close(compiled.gradient(x), dc.gradient(f, x))
-    assert len(compiled._branches) == 2
+    assert len(compiled._kept.branches()) == 2
     before = len(calls)
     compiled.gradient([3.3, 2.0])
     assert len(calls) <= before + 1
+
+
+def test_the_object_is_called_and_gives_whole_matrices() -> None:
+    f = dc.compile(lambda x: x[0] ** 2 * x[1], [1.0, 2.0])
+    assert f([3.0, 5.0]) == f.value([3.0, 5.0]) == 45.0
+    close(f.hessian([3.0, 5.0]), [[10.0, 6.0], [6.0, 0.0]])
+    close(f.hessian([3.0, 0.5]), [[1.0, 6.0], [6.0, 0.0]])
+    both = dc.compile(lambda x: [x[0] * x[1], abs(x[1])], [1.0, 2.0])
+    close(both.jacobian([3.0, 5.0]), [[5.0, 3.0], [0.0, 1.0]])
+    close(both.jacobian([3.0, -5.0]), [[-5.0, 3.0], [0.0, -1.0]])
+    with pytest.raises(ShapeError, match="hessian needs a program with one"):
+        both.hessian([1.0, 2.0])
 
 
 def test_faults_are_those_of_a_recording() -> None:

@@ -59,7 +59,7 @@ def close(found: Any, expected: Any) -> None:
 
 def replayed(f: dc.Compiled, x: Any) -> Any:
     """A forward cover by compiled code alone."""
-    branch = f._branches[0].forward()
+    branch = f._kept.branches()[0].forward()
     assert branch is not None
     return branch.cover(np.ravel(x).astype(float), 1e-8)
 
@@ -178,11 +178,11 @@ def test_rows_that_take_too_much_memory_are_propagated(
     f, x = PROGRAMS["network"], np.ones(6)
     monkeypatch.setattr(_forward, "LIMIT", 100)
     compiled = dc.compile(f, x)
-    assert compiled._branches[0].forward() is None
+    assert compiled._kept.branches()[0].forward() is None
     close(compiled.forward_cover(x), dc.forward_cover(f, x))
     monkeypatch.setattr(edges, "LIMIT", 10)
     compiled = dc.compile(f, x)
-    assert compiled._branches[0].forward() is None
+    assert compiled._kept.branches()[0].forward() is None
 
 
 def test_other_types_and_elementals_without_code() -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..covers import HessianCover, cover_hessian, gradient, hvp, tape_function
+from ..covers import (
+    HessianCover,
+    cover_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+)
 from ..covers._arguments import (
     RecordingOptions,
     declared,
@@ -17,66 +23,17 @@ from ..covers._arguments import (
     scalar_output,
 )
 from ..covers._structure import flat, shaped
-from ..errors import (
-    BranchChangedError,
-    DerivativeError,
-    InputTypeError,
-    OptionError,
-    ReplayError,
-    ShapeError,
-)
+from ..errors import OptionError
 from ..forward import ForwardCover
 from ..local import split_ratio
-from ..tape import Tape, input_array
 from ._again import forward_options, forward_result
-from ._batch import Batch
-from ._forward import Forward
-from ._machine import Machine
-from ._same import difference
+from ._recordings import Recordings
+from ._rows import sweep_rows
 from .kernels._kinds import COVER, GRADIENT
 
 __all__ = ["Compiled", "compile"]
 
 Array = NDArray[Any]
-
-
-class _Branch:
-    """One recording of the program: it holds where its comparisons have their answers."""
-
-    def __init__(self, tape: Tape, out: Any) -> None:
-        self.tape, self.out = tape, out
-        self.checked = False
-        self.point = np.array(tape.vals[: tape.ninputs])
-        self._batch: Batch | None = None
-        self._asked = False
-        self._forward: Forward | None = None
-        self._forward_asked = False
-        try:
-            self.machine: Machine | None = Machine(tape, out)
-        except ReplayError:
-            self.machine = None
-
-    def many(self) -> Batch | None:
-        """The program at many points; None where it cannot be had."""
-        if not self._asked:
-            if self.machine is not None:
-                try:
-                    self._batch = Batch(self.tape, self.out)
-                except ReplayError:
-                    self._batch = None
-            self._asked = True
-        return self._batch
-
-    def forward(self) -> Forward | None:
-        """The program's forward covers; None where they cannot be had."""
-        if not self._forward_asked:
-            if self.machine is not None:
-                try:
-                    self._forward = Forward(self.machine, self.tape, self.out)
-                except ReplayError:
-                    self._forward = None
-            self._forward_asked = True
-        return self._forward
 
 
 class Compiled:
@@ -86,8 +43,6 @@ class Compiled:
 
     Attributes:
         f: The program.
-        recordings: How often it has been recorded.
-        replays: How often a recording was replayed.
 
     Example:
         >>> import numpy as np, derivative_covers as dc
@@ -100,21 +55,25 @@ class Compiled:
         self, f: Callable[..., Any], x0: Any, branches: int, options: RecordingOptions
     ) -> None:
         self.f = f
-        self.recordings = 0
-        self.replays = 0
-        self._limit = branches
-        self._options = options
-        self._lock = threading.Lock()
-        self._branches: list[_Branch] = []
-        tape, out = self._record(x0)
-        if tape.box is not None:
-            msg = "x0 is a box, or of numbers that are objects; compile takes floats."
-            raise InputTypeError(msg)
-        self._like, self._out = tape, out
-        self._scalar = np.ndim(out) == 0
-        self._keep(_Branch(tape, out))
+        self._kept = Recordings(f, x0, branches, options)
+        self._inputs = self._kept.inputs
+        self._like, self._out = self._inputs.like, self._kept.out
 
-    # -- what is called ----------------------------------------------------------------
+    @property
+    def recordings(self) -> int:
+        """How often the program has been recorded."""
+        return self._kept.made
+
+    @property
+    def replays(self) -> int:
+        """How often a recording was replayed."""
+        return self._kept.replays
+
+    # -- one point ---------------------------------------------------------------------
+
+    def __call__(self, x: Any) -> Any:
+        """Value of the program, as :meth:`value`."""
+        return self.value(x)
 
     def value(self, x: Any) -> Any:
         """Value of the program: a number, or an array in the shape of the outputs.
@@ -127,11 +86,11 @@ class Compiled:
             DomainError: As in recording, for the result is that of a recording at ``x``.
             ReplayError: As :meth:`gradient`.
         """
-        flat = self._flat(x)
-        tape, out, found = self._replay(x, flat, lambda m: m.values(flat))
+        at = self._inputs.flat(x)
+        tape, out, found = self._kept.replay(x, at, lambda m: m.values(at))
         if found is None:
             found = tape.values_at(np.ravel(out))
-        return found[0] if self._scalar else found.reshape(np.shape(out))
+        return found.reshape(np.shape(out)) if np.ndim(out) else found[0]
 
     def gradient(self, x: Any) -> Any:
         """Gradient of a scalar program.
@@ -158,9 +117,9 @@ class Compiled:
 
     def value_and_gradient(self, x: Any) -> tuple[Any, Any]:
         """Value and gradient of a scalar program, as :meth:`gradient`."""
-        flat = self._flat(x)
+        at = self._inputs.flat(x)
         self._one_output("gradient")
-        tape, out, found = self._replay(x, flat, lambda m: m.gradient(flat))
+        tape, out, found = self._kept.replay(x, at, lambda m: m.gradient(at))
         if found is not None:
             return found[0][0], shaped(tape, found[1])
         return tape.values_at(np.array([out]))[0], gradient(tape, out)
@@ -178,13 +137,42 @@ class Compiled:
         Raises:
             As :meth:`gradient`.
         """
-        flat = self._flat(x)
+        at = self._inputs.flat(x)
         self._one_output("hvp")
         w = inputs_like(self._like, v, "v", None)
-        tape, out, found = self._replay(x, flat, lambda m: m.hvp(flat, w))
+        tape, out, found = self._kept.replay(x, at, lambda m: m.hvp(at, w))
         if found is not None:
             return shaped(tape, found[2])
         return hvp(tape, out, v)
+
+    def hessian(self, x: Any) -> Any:
+        """Hessian of a scalar program, as :func:`derivative_covers.hessian`.
+
+        Args:
+            x: Point, of the shape (or structure) of ``x0``.
+
+        Raises:
+            As :meth:`gradient`.
+
+        Cost:
+            That of :func:`derivative_covers.hessian` on a tape, without recording it.
+        """
+        self._one_output("hessian")
+        return hessian(*self._kept.at(x))
+
+    def jacobian(self, x: Any) -> Any:
+        """Jacobian of all outputs, as :func:`derivative_covers.jacobian`.
+
+        Args:
+            x: Point, of the shape (or structure) of ``x0``.
+
+        Raises:
+            As :meth:`gradient`.
+
+        Cost:
+            That of :func:`derivative_covers.jacobian` on a tape, without recording it.
+        """
+        return jacobian(*self._kept.at(x))
 
     def cover(
         self,
@@ -210,20 +198,20 @@ class Compiled:
         Raises:
             As :meth:`gradient`, and OptionError for the options.
         """
-        flat = self._flat(x)
+        at = self._inputs.flat(x)
         self._one_output("cover_hessian")
         threshold = float(split_ratio(ratio, self._like.dtype.type))
         declared(self._like, scales)  # refuses what is none, read or not
         if merge == "sum" and budget is None:
-            tape, out, found = self._replay(
-                x, flat, lambda m: None if m.ties else m.cover(flat, threshold)
+            tape, out, found = self._kept.replay(
+                x, at, lambda m: None if m.ties else m.cover(at, threshold)
             )
             if found is not None:
                 y, grad, h = found
                 grad, h = shaped(tape, grad), shaped(tape, h)
                 return HessianCover(y[0], grad, h, "sum", False)
         else:
-            tape, out = self._at(x)
+            tape, out = self._kept.at(x)
         return cover_hessian(
             tape, out, merge=merge, budget=budget, scales=scales, ratio=ratio
         )
@@ -266,26 +254,14 @@ class Compiled:
             array([4., 1.])
         """
         options = forward_options(
-            self.f, self._like, self._options, scales, ratio, storage
+            self.f, self._like, self._kept.options, scales, ratio, storage
         )
-        flat = self._flat(x)
-        found = self._forward(x, flat, options.ratio)
+        at = self._inputs.flat(x)
+        found = self._kept.forward(at, options.ratio)
         if found is None:
-            self._at(x)  # so that a new branch is kept for the next point
+            self._kept.at(x)  # so that a new branch is kept for the next point
             return options(x)
         return forward_result(self._like, self._out, found)
-
-    def _forward(self, x: Any, at: Array, ratio: float) -> Any:
-        """A forward cover of a recording that can be replayed; else None."""
-        for branch in tuple(self._branches):
-            made = branch.forward()
-            found = None if made is None else made.cover(at, ratio)
-            if found is not None:
-                if not branch.checked:
-                    self._check(branch, at)
-                self._use(branch)
-                return found
-        return None
 
     # -- many points -------------------------------------------------------------------
 
@@ -302,7 +278,13 @@ class Compiled:
         Raises:
             As :meth:`value`, for the first point where it would.
         """
-        Y, _, _ = self._sweep(X, -1, 0.0)
+        Y, *_ = sweep_rows(
+            self._kept,
+            self._inputs.rows(X),
+            -1,
+            0.0,
+            lambda x: (np.ravel(self.value(x)),),
+        )
         return Y.reshape(Y.shape[0], *np.shape(self._out))
 
     def gradients(self, X: Any) -> tuple[Array, Array]:
@@ -318,7 +300,12 @@ class Compiled:
             As :meth:`gradient`, for the first point where it would.
         """
         self._one_output("gradient")
-        Y, G, _ = self._sweep(X, GRADIENT, 0.0)
+
+        def one(x: Any) -> tuple[Any, ...]:
+            value, g = self.value_and_gradient(x)
+            return value, flat(g)
+
+        Y, G, _ = sweep_rows(self._kept, self._inputs.rows(X), GRADIENT, 0.0, one)
         return Y[:, 0], G.reshape(np.shape(X))
 
     def covers(
@@ -342,170 +329,13 @@ class Compiled:
         """
         self._one_output("cover_hessian")
         threshold = float(split_ratio(ratio, self._like.dtype.type))
-        Y, G, H = self._sweep(X, COVER, threshold)
+
+        def one(x: Any) -> tuple[Any, ...]:
+            cover = self.cover(x, ratio=ratio)
+            return cover.value, flat(cover.gradient), flat(cover.h)
+
+        Y, G, H = sweep_rows(self._kept, self._inputs.rows(X), COVER, threshold, one)
         return Y[:, 0], G.reshape(np.shape(X)), H.reshape(np.shape(X))
-
-    def _sweep(self, X: Any, mode: int, ratio: float) -> tuple[Array, Array, Array]:
-        points = self._points(X)
-        left = np.arange(points.shape[0])
-        Y = G = H = np.empty((0, 0))
-        whole = True
-        for branch in tuple(self._branches):
-            batch = branch.many()
-            if batch is None:
-                continue
-            if not left.size and not whole:
-                break
-            *found, failed = batch.sweep(points if whole else points[left], mode, ratio)
-            done = left[~failed]
-            if not branch.checked:
-                others = done[(points[done] != branch.point).any(axis=1)]
-                if others.size:
-                    self._check(branch, points[others[0]])
-            if whole:
-                Y, G, H = found
-            else:
-                for all_, part in zip((Y, G, H), found, strict=True):
-                    if part.size:
-                        all_[done] = part[~failed]
-            self.replays += int(done.size)
-            left, whole = left[failed], False
-        if whole:  # nothing is compiled
-            like = self._like
-            Y = np.empty((left.size, int(np.size(self._out))), dtype=like.dtype)
-            G = np.empty(points.shape, dtype=like.dtype)
-            H = np.empty(points.shape, dtype=like.magtype)
-        for k in left.tolist():
-            x = self._unflat(points[k])
-            try:
-                if mode < GRADIENT:
-                    Y[k] = np.ravel(self.value(x))
-                elif mode == GRADIENT:
-                    Y[k], g = self.value_and_gradient(x)
-                    G[k] = flat(g)
-                else:
-                    cover = self.cover(x, ratio=ratio)
-                    Y[k], G[k], H[k] = cover.value, flat(cover.gradient), flat(cover.h)
-            except DerivativeError as error:
-                error.add_note(f"The point is X[{k}].")
-                raise
-        return Y, G, H
-
-    # -- recordings --------------------------------------------------------------------
-
-    def _replay(
-        self, x: Any, at: Array, ask: Callable[[Machine], Any]
-    ) -> tuple[Tape, Any, Any]:
-        """What a compiled recording gives; else a tape at ``x``, and None."""
-        for branch in tuple(self._branches):
-            found = None if branch.machine is None else ask(branch.machine)
-            if found is not None:
-                self._check(branch, at)
-                self._use(branch)
-                return branch.tape, branch.out, found
-        return (*self._at(x), None)
-
-    def _at(self, x: Any) -> tuple[Tape, Any]:
-        """A tape at ``x``: replayed where comparisons allow it, else recorded."""
-        for branch in tuple(self._branches):
-            try:
-                tape = branch.tape.replay(x)
-            except (BranchChangedError, ReplayError):
-                continue
-            self._check(branch, self._flat(x))
-            self._use(branch)
-            return tape, branch.out
-        tape, out = self._record(x)
-        self._keep(_Branch(tape, out))
-        return tape, out
-
-    def _record(self, x: Any) -> tuple[Tape, Any]:
-        self.recordings += 1
-        return tape_function(self.f, x, **self._options)
-
-    def _keep(self, branch: _Branch) -> None:
-        with self._lock:
-            self._branches.insert(0, branch)
-            del self._branches[self._limit :]
-
-    def _use(self, branch: _Branch) -> None:
-        """Note that a recording served; those that served last are asked first."""
-        self.replays += 1
-        if self._branches[0] is not branch:
-            with self._lock:
-                if branch in self._branches:
-                    self._branches.remove(branch)
-                    self._branches.insert(0, branch)
-
-    def _check(self, branch: _Branch, at: Array) -> None:
-        """Hold a recording at another point, once, against the one that is replayed."""
-        if branch.checked or np.array_equal(at, branch.point):
-            return
-        tape, out = self._record(self._unflat(at))
-        found = difference(branch.tape, tape)
-        if found is None and not np.array_equal(branch.out, out):
-            found = "the outputs are other nodes"
-        if found is not None:
-            msg = (
-                f"the program cannot be replayed: of two recordings of the same branch, "
-                f"{found}. It computes with numbers that depend on its argument but were "
-                "not recorded, or on something outside that has changed. Compute them "
-                "from the argument with NumPy's functions (stop_gradient keeps what is "
-                "not to be differentiated), or call gradient and cover_hessian with the "
-                "function, which record it each time."
-            )
-            raise ReplayError(msg)
-        branch.checked = True
-
-    # -- points ------------------------------------------------------------------------
-
-    def _flat(self, x: Any) -> Array:
-        like = self._like
-        if like.structure is not None:
-            return like.structure.flatten(x, "x", like.dtype)
-        a = input_array(x, "x")
-        if a.shape != like.shape:
-            msg = f"x has shape {a.shape}; the program was compiled for {like.shape}."
-            raise ShapeError(msg)
-        self._of_type(a, "x")
-        return a.ravel()
-
-    def _unflat(self, point: Array) -> Any:
-        return shaped(self._like, point)
-
-    def _points(self, X: Any) -> Array:
-        like = self._like
-        if like.structure is not None and isinstance(X, (Mapping, tuple, list)):
-            X = self._rows(X)
-        X = input_array(X, "X") if np.size(X) else np.asarray(X, dtype=like.dtype)
-        shape = like.shape
-        if X.ndim != len(shape) + 1 or X.shape[1:] != shape:
-            msg = (
-                f"X has shape {X.shape}; a point a row is needed, "
-                f"{('npoints', *shape)}.".replace("'", "")
-            )
-            raise ShapeError(msg)
-        self._of_type(X, "X")
-        return np.ascontiguousarray(X.reshape(X.shape[0], like.ninputs))
-
-    def _rows(self, X: Any) -> Any:
-        """A list of flat points; a nest might have the points along its inner axes."""
-        if isinstance(X, list) and not any(isinstance(x, Mapping) for x in X):
-            return X
-        msg = (
-            f"X is a {type(X).__name__} of parts; many points of a program whose inputs "
-            "are a dictionary or tuple are given flat, as an array of shape (npoints, "
-            f"{self._like.ninputs}): a row holds the numbers of one point in the order "
-            "of the inputs."
-        )
-        raise InputTypeError(msg)
-
-    def _of_type(self, x: Array, name: str) -> None:
-        if x.dtype != self._like.dtype:
-            msg = (
-                f"{name} is {x.dtype}; the program was compiled for {self._like.dtype}."
-            )
-            raise InputTypeError(msg)
 
     def _one_output(self, what: str) -> None:
         scalar_output(self._out, what)
@@ -513,8 +343,8 @@ class Compiled:
     def __reduce__(self) -> Any:
         """A copy is compiled anew, from a recording at the first point."""
         point = self._like.vals[: self._like.ninputs]
-        x0 = self._unflat(np.array(point))
-        return Compiled, (self.f, x0, self._limit, self._options)
+        x0 = self._inputs.nested(np.array(point))
+        return Compiled, (self.f, x0, self._kept.limit, self._kept.options)
 
     def __repr__(self) -> str:
         name = getattr(self.f, "__name__", type(self.f).__name__)
@@ -548,9 +378,9 @@ def compile(
             :func:`tape_function`.
 
     Returns:
-        A :class:`Compiled`, with ``value(x)``, ``gradient(x)``,
-        ``value_and_gradient(x)``, ``hvp(x, v)``, ``cover(x)``, ``forward_cover(x)``, and
-        at many points ``values(X)``, ``gradients(X)``, which gives values as well, and
+        A :class:`Compiled`: called, it gives the value; ``gradient(x)``,
+        ``value_and_gradient(x)``, ``hvp(x, v)``, ``hessian(x)``, ``jacobian(x)``,
+        ``cover(x)``, ``forward_cover(x)`` are its derivatives, and at many points ``values(X)``, ``gradients(X)``, which gives values as well, and
         ``covers(X)``, which gives both and the covers.
 
     Raises:
