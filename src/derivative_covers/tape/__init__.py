@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from . import _functions as _functions
+from . import _tvar_compare as _tvar_compare
+from . import _tvar_methods as _tvar_methods
 from ._blackbox import BlackBox, MatrixCurvature, blackbox
 from ._blocks import (
     Accumulate,
@@ -19,23 +21,13 @@ from ._blocks import (
     Unary,
 )
 from ._box_faults import check_range
+from ._combinations import dotnode, linearnode
 from ._covervar import CoverVar, Recorder
 from ._decide import refuse_over_box
 from ._detach import stop_gradient, value
 from ._elements import UNDEFINED
 from ._enclosures import Enclosures, coefficients
-from ._explicit import (
-    binarynode,
-    constantnode,
-    constantvar,
-    dotnode,
-    isconstant,
-    linearnode,
-    nnodes,
-    noderef,
-    pushnode,
-    unarynode,
-)
+from ._explicit import binarynode, constantnode, pushnode, unarynode
 from ._generic import applies
 from ._generic import apply as apply_each
 from ._guards import Guard, Guards, GuardTable
@@ -44,6 +36,7 @@ from ._local import input_variable, one_recording, output_entries, shared_variab
 from ._over_box import bounds, box_of, numbers
 from ._partials import columns, describe, kink_marks, marks, reason
 from ._record import check_extras, record
+from ._refs import constantvar, isconstant, nnodes, noderef
 from ._site import TapeSite
 from ._spread import spread
 from ._structure import Structure, input_array, map_leaves

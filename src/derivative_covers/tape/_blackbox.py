@@ -26,7 +26,8 @@ from ..local._checks import check_covering
 from ._convert import array_of, tape_of
 from ._covervar import CoverVar, Recorder
 from ._detach import bare
-from ._explicit import noderef, pushnode
+from ._explicit import pushnode
+from ._refs import noderef
 from ._storage import ArrayBase
 
 __all__ = ["BlackBox", "MatrixCurvature", "blackbox"]

@@ -2,134 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ..elements import Interval, as_element, decided_zero
 from ..errors import InputTypeError, ShapeError, TapeError
 from ..local import BinaryCurvature, Curvature, NoCurvature, UnaryCurvature
-from ._blocks import Floats, Operand
-from ._convert import tape_of
-from ._covervar import CoverVar, Recorder
-from ._storage import ArrayBase
+from ._blocks import Floats
+from ._covervar import Recorder
+from ._refs import live, noderef
 from ._tape import Tape
 from ._tvar import TVar, new_tvar
 
-__all__ = [
-    "binarynode",
-    "constantnode",
-    "constantvar",
-    "dotnode",
-    "isconstant",
-    "linearnode",
-    "nnodes",
-    "noderef",
-    "pushnode",
-    "unarynode",
-]
-
-_V = TypeVar("_V", bound=CoverVar)
-
-
-def nnodes(tape: Tape) -> int:
-    """Number of nodes recorded on a tape, inputs included: the length of the tape.
-
-    Args:
-        tape: Any tape.
-
-    Returns:
-        The count.
-
-    Example:
-        >>> import derivative_covers as dc
-        >>> dc.nnodes(dc.tape_function(lambda x: x[0] * x[1], [2.0, 3.0])[0])
-        3
-    """
-    return tape.nnodes
-
-
-def isconstant(x: Any) -> bool:
-    """Whether a variable has a value but no node behind it.
-
-    Args:
-        x: A recorded scalar or array, or a plain number (which is constant).
-
-    Returns:
-        True if no derivative flows through it.
-
-    Example:
-        >>> from derivative_covers import TVar, isconstant
-        >>> isconstant(TVar(1.0))
-        True
-    """
-    if isinstance(x, CoverVar):
-        return bool(x.is_constant)
-    if isinstance(x, ArrayBase):
-        return bool((x.node_ids() < 0).all())
-    return True
-
-
-def constantvar(V: type[_V], c: Any) -> _V:
-    """The constant of a backend's variable type.
-
-    Args:
-        V: The variable type; a backend's own constructor makes the constant.
-        c: A real number.
-
-    Returns:
-        A variable with that value and no node.
-
-    Example:
-        >>> from derivative_covers.extend import TVar, constantvar
-        >>> constantvar(TVar, 2.0)
-        TVar(2.0)
-    """
-    return V(c)  # type: ignore[call-arg]
-
-
-def noderef(x: Any) -> tuple[Any, Any]:
-    """The tape and node id behind a recorded scalar.
-
-    Args:
-        x: A recorded scalar, or a variable of another backend.
-
-    Returns:
-        ``(tape, k)``: what :func:`pushnode` takes as the tape and as a parent. A backend
-        without a tape gives its recorder, and the variable itself as the parent, so that
-        one code serves both.
-
-    Raises:
-        TapeError: For a constant, which has neither: fold it before recording.
-
-    Example:
-        >>> import derivative_covers as dc
-        >>> from derivative_covers.extend import noderef
-        >>> dc.gradient(lambda x: x[noderef(x[1])[1]], [1.0, 2.0])
-        array([0., 1.])
-    """
-    if isinstance(x, TVar) and x.tape is not None:
-        return x.tape, x.i
-    return _live(x).noderef()
-
-
-def _live(x: Any) -> CoverVar:
-    """A variable with a node behind it, of any backend."""
-    if not isinstance(x, CoverVar) or x.is_constant:
-        msg = (
-            f"{x!r} is a constant and has no node; fold constants into the coefficients "
-            "of the node that consumes them (isconstant tells them apart)."
-        )
-        raise TapeError(msg)
-    return x
-
-
-def _elsewhere(xs: Any) -> bool:
-    """Whether some entry belongs to a backend other than the tape."""
-    return isinstance(xs, (list, tuple, np.ndarray)) and any(
-        isinstance(x, CoverVar) and not isinstance(x, TVar) for x in xs
-    )
+__all__ = ["binarynode", "constantnode", "pushnode", "unarynode"]
 
 
 def pushnode(
@@ -327,7 +214,7 @@ def unarynode(x: Any, val: Any, d: Any, c: Any) -> Any:
         -2.0
     """
     if not isinstance(x, TVar):
-        return _live(x).unarynode(val, d, c)
+        return live(x).unarynode(val, d, c)
     tape, k = noderef(x)
     second = _second(c, tape)
     form: Curvature = NoCurvature() if _vanishes(second) else UnaryCurvature(second)
@@ -376,7 +263,7 @@ def binarynode(
                [1., 0.]])
     """
     if not isinstance(x, TVar):
-        return _live(x).binarynode(_live(y), val, d1, d2, c11, c12, c22)
+        return live(x).binarynode(live(y), val, d1, d2, c11, c12, c22)
     tape, i = noderef(x)
     other, j = noderef(y)
     if other is not tape:
@@ -387,108 +274,6 @@ def binarynode(
     if not all(map(_vanishes, block)):
         form = BinaryCurvature(*block)
     return pushnode(tape, val, [i, j], [d1, d2], form)
-
-
-def _scalars(xs: Sequence[Any], name: str) -> tuple[Tape, np.ndarray[Any, Any], Any]:
-    entries = list(xs)
-    tape = tape_of(entries) if not isinstance(xs, ArrayBase) else xs.tape
-    if tape is None:
-        msg = f"{name} holds no recorded variable; fold constants into coefficients."
-        raise TapeError(msg)
-    refs = [noderef(x) for x in entries]
-    if any(t is not tape for t, _ in refs):
-        msg = (
-            f"{name} holds variables of two tapes; record one function of all of them."
-        )
-        raise TapeError(msg)
-    ids = np.array([k for _, k in refs], dtype=np.int64)
-    return tape, ids, np.array([x.v for x in entries], dtype=tape.dtype)
-
-
-def dotnode(ws: Sequence[Any], xs: Sequence[Any]) -> Any:
-    """Record an inner product ``sum_j w_j x_j`` as one node with paired curvature.
-
-    Slots are ordered ``(w_1, .., w_q, x_1, .., x_q)`` and stay independent even where
-    ``ws`` and ``xs`` share entries.
-
-    Args:
-        ws: Recorded scalars (a list, or a recorded 1-d array).
-        xs: As many of them, on the same tape.
-
-    Returns:
-        The new variable.
-
-    Raises:
-        ShapeError: If the lengths differ or are zero.
-        TapeError: If an entry is a constant, or on another tape.
-
-    Cost:
-        O(q).
-
-    Example:
-        >>> import derivative_covers as dc
-        >>> from derivative_covers.extend import dotnode
-        >>> dc.gradient(lambda x: dotnode([x[0]], [x[1]]), [2.0, 3.0])
-        array([3., 2.])
-    """
-    if len(ws) != len(xs) or not len(xs):
-        msg = f"dotnode got {len(ws)} and {len(xs)} entries; equally many are needed."
-        raise ShapeError(msg)
-    if _elsewhere(ws) or _elsewhere(xs):
-        return type(_live(ws[0])).dotnode([*map(_live, ws)], [*map(_live, xs)])
-    tape, w, wv = _scalars(ws, "ws")
-    other, x, xv = _scalars(xs, "xs")
-    if other is not tape:
-        msg = "the operands live on two tapes; record one function of both."
-        raise TapeError(msg)
-    held = np.array([np.dot(wv, xv)], dtype=tape.dtype)
-    walk = (0, 0, 0, 1)
-    block = tape.dot(
-        (1, 1, 1, w.size), Operand(0, walk, w), Operand(0, walk, x), held, merge=False
-    )
-    return new_tvar(tape, block.start, held[0])
-
-
-def linearnode(coeffs: Any, xs: Sequence[Any]) -> Any:
-    """Record a linear combination ``sum_j coeffs[j] x_j`` as one node.
-
-    Args:
-        coeffs: Constant coefficients, converted to the tape's element type.
-        xs: As many recorded scalars.
-
-    Returns:
-        The new variable.
-
-    Raises:
-        ShapeError: If the lengths differ or are zero.
-        TapeError: If an entry is a constant, or they live on several tapes.
-
-    Cost:
-        O(q).
-
-    Example:
-        >>> import derivative_covers as dc
-        >>> from derivative_covers.extend import linearnode
-        >>> dc.gradient(lambda x: linearnode([2.0, -1.0], [x[0], x[1]]), [1.0, 1.0])
-        array([ 2., -1.])
-    """
-    if len(coeffs) != len(xs) or not len(xs):
-        msg = f"linearnode got {len(coeffs)} coefficients and {len(xs)} variables."
-        raise ShapeError(msg)
-    if _elsewhere(xs):
-        return type(_live(xs[0])).linearnode(coeffs, [*map(_live, xs)])
-    tape, ids, values = _scalars(xs, "xs")
-    c = np.array(as_element(coeffs, tape.dtype), dtype=tape.dtype)
-    if c.ndim != 1:
-        msg = f"the coefficients have shape {c.shape}; one number a variable is needed."
-        raise ShapeError(msg)
-    if c.ndim != 1:
-        msg = f"the coefficients have shape {c.shape}; one number a variable is needed."
-        raise ShapeError(msg)
-    held = np.array([np.dot(c, values)], dtype=tape.dtype)
-    operand = Operand(0, (0, 0, 0, 1), ids)
-    block = tape.linear((1, 1, 1, ids.size), operand, c, (0, 0, 0, 1), held)
-    return new_tvar(tape, block.start, held[0])
 
 
 def constantnode(tape: Tape, c: Any) -> TVar:
@@ -524,7 +309,5 @@ def constantnode(tape: Tape, c: Any) -> TVar:
     return new_tvar(tape, tape.constants(held).start, held[0])
 
 
-for _function in (unarynode, binarynode, noderef):
+for _function in (unarynode, binarynode):
     setattr(TVar, _function.__name__, _function)
-for _static in (dotnode, linearnode):
-    setattr(TVar, _static.__name__, staticmethod(_static))

@@ -13,12 +13,12 @@ from ..errors import (
     UnsupportedOperationError,
 )
 from ._covervar import CoverVar
-from ._decide import decided_int, interval, scalar_compared, shown
+from ._decide import decided_int, interval, shown
 from ._generic import COMPARISONS, EQUALITY, TESTS, is_number, ufunc_name
 from ._holomorphic import refuse_complex, refuse_elemental
 from ._hooks import LAYERED, array_layer
 from ._kinks import settle_tie
-from ._refusals import is_foreign, refuse_huge, refuse_imaginary, refuse_nan
+from ._refusals import refuse_huge, refuse_imaginary, refuse_nan
 from ._tape import Tape, refuse_two_tapes
 
 __all__ = [
@@ -88,7 +88,7 @@ class TVar(CoverVar):
         block = tape.block_of(self.i)
         self.v = tape.scalar(block.values[self.i - block.start])
 
-    # -- arithmetic (+ - * / and their reflections are made by _operator below) ------
+    # -- arithmetic (+ - * / and their reflections: _tvar_methods) ------
 
     if TYPE_CHECKING:
 
@@ -202,7 +202,7 @@ class TVar(CoverVar):
 
     def _part(self, name: str) -> Any:
         v = self.v
-        if not isinstance(v, _COMPLEX):
+        if not isinstance(v, COMPLEX):
             return TVar(0.0 * v) if name == "imag" else self
         if self.tape is not None:
             refuse_complex(name)
@@ -265,7 +265,7 @@ class TVar(CoverVar):
         return self._shown(spec) if spec else str(self)
 
 
-_COMPLEX = (complex, np.complexfloating)
+COMPLEX = (complex, np.complexfloating)
 
 
 def _keep_whole(tape: Tape, i: int, whole: int) -> None:
@@ -286,7 +286,7 @@ def _constant(c: Any) -> Any:
         raise InputTypeError(msg)
     if isinstance(c, (np.float32, np.complex64)):
         return c
-    if isinstance(c, _COMPLEX):
+    if isinstance(c, COMPLEX):
         return complex(c)
     if isinstance(c, (bool, int, float, np.bool_, np.integer, np.floating)):
         try:
@@ -317,66 +317,6 @@ def _scalar(tape: Tape, row: tuple[Any, ...], v: Any) -> TVar:
     tape.put(row)
     out.v = v
     return out
-
-
-# One text for eight methods: a call less an operation is a fifth of its cost.
-# A bound attribute is called by way of a local name: Python looks up `tape.next()` as a
-# method first, which takes longer than the rest of the line.
-_OPERATOR = """
-def method(self, other):
-    tape = self.tape
-    kind = other.__class__
-    try:
-        if kind is TVar:
-            if tape is not other.tape or tape is None:
-                return slow(name, {left}, {right})
-            v = {left_v} {sign} {right_v}
-            row = ({pair}, {left_i}, {right_i}, v)
-        elif tape is None:
-            return slow(name, {left}, {right})
-        else:
-            if kind is not float and kind is not int:
-                if kind is not float64 or tape.scalar is not float:
-                    return slow(name, {left}, {right})
-                other = float(other)
-            v = {left_n} {sign} {right_n}
-            row = ({fixed}, self.i, other, v)
-        ahead = tape.next
-        i = ahead()
-    except (ZeroDivisionError, OverflowError):
-        return slow(name, {left}, {right})
-    except StopIteration:
-        i = tape.next_after_flush()
-    put = tape.put
-    put(row)
-    out = new(TVar)
-    out.tape = tape
-    out.i = i
-    out.v = v
-    return out
-"""
-
-
-def _operator(method: str, name: str, sign: str, reflected: bool) -> Any:
-    code = 4 * opcode(by_name(name))
-    parts = {"sign": sign, "pair": code + 1, "fixed": code + (3 if reflected else 2)}
-    for side, mine in (("left", not reflected), ("right", reflected)):
-        who = "self" if mine else "other"
-        parts[side] = who
-        parts[f"{side}_v"] = f"{who}.v"
-        parts[f"{side}_i"] = f"{who}.i"
-        parts[f"{side}_n"] = "self.v" if mine else "other"
-    scope = {
-        "TVar": TVar,
-        "new": _new,
-        "slow": apply_binary,
-        "float64": np.float64,
-        "name": name,
-    }
-    exec(_OPERATOR.format(**parts), scope)
-    made = scope["method"]
-    made.__name__ = made.__qualname__ = method  # type: ignore[attr-defined]
-    return made
 
 
 _UNARY: dict[Any, tuple[Elemental, int]] = {}
@@ -413,7 +353,7 @@ def apply_unary(what: Any, x: TVar) -> Any:
 def apply_binary(what: Any, x: Any, y: Any) -> Any:
     """Record an elemental of two operands, at least one of them a scalar variable."""
     if what.__class__ is not str and what in COMPARISONS:
-        return _compare(x, y, COMPARISONS[what])
+        return TVar._decide(x, y, COMPARISONS[what])
     xt = x.__class__ is TVar
     yt = y.__class__ is TVar
     if not (xt or is_number(x)) or not (yt or is_number(y)):
@@ -441,7 +381,7 @@ def _evaluate(what: Any, op: Elemental, x: Any, y: Any) -> Any:
     try:
         return op.value(np, x, y) if what.__class__ is str else what(x, y)
     except TypeError:
-        if not isinstance(x, _COMPLEX) and not isinstance(y, _COMPLEX):
+        if not isinstance(x, COMPLEX) and not isinstance(y, COMPLEX):
             raise
         refuse_elemental(op)
 
@@ -450,10 +390,10 @@ def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
     if is_var:
         if x.tape is not None and x.tape is not tape:
             refuse_two_tapes()
-        if isinstance(x.v, _COMPLEX) and not tape.is_complex:
+        if isinstance(x.v, COMPLEX) and not tape.is_complex:
             refuse_imaginary()
         return x.v
-    if isinstance(x, _COMPLEX) and not tape.is_complex:
+    if isinstance(x, COMPLEX) and not tape.is_complex:
         refuse_imaginary()
     try:
         return tape.scalar(x)
@@ -461,133 +401,8 @@ def _operand_value(tape: Tape, x: Any, is_var: bool) -> Any:
         refuse_huge()
 
 
-_IF_LESS = {"<": True, "<=": True, "!=": True, ">": False, ">=": False, "==": False}
-_IF_GREATER = {**_IF_LESS, "<": False, "<=": False, ">": True, ">=": True}
-
-
-def _compare(x: Any, y: Any, sign: str) -> Any:
-    kind = y.__class__
-    if x.__class__ is TVar and (kind is float or kind is int or kind is TVar):
-        tape = x.tape
-        if (
-            tape is not None
-            and tape.box is None
-            and not (tape.finished or tape.is_complex)
-            and (kind is not TVar or y.tape is tape)
-        ):
-            xv, yv, j = (x.v, y.v, y.i) if kind is TVar else (x.v, y, -1)
-            less = xv < yv
-            if less or xv > yv:  # no tie, no NaN
-                keep = tape.guards.scalars.extend
-                keep((sign, x.i, j, xv, yv))
-                return (_IF_LESS if less else _IF_GREATER)[sign]
-    return _compare_with_care(x, y, sign)
-
-
-def _compare_with_care(x: Any, y: Any, sign: str) -> Any:
-    xt, yt = x.__class__ is TVar, y.__class__ is TVar
-    if not (xt or is_number(x)) or not (yt or is_number(y)):
-        if sign in EQUALITY and (is_foreign(x) or is_foreign(y)):
-            return sign == "!="
-        return array_layer().compare(x, y, sign)
-    xv = x.v if xt else x
-    yv = y.v if yt else y
-    x_var = xt and x.tape is not None
-    y_var = yt and y.tape is not None
-    if x_var and y_var and x.tape is not y.tape:
-        refuse_two_tapes()
-    if sign not in EQUALITY and (isinstance(xv, _COMPLEX) or isinstance(yv, _COMPLEX)):
-        refuse_complex(f"the comparison ({sign})", "has no meaning: they have no order")
-    for tape in (x.tape if x_var else None, y.tape if y_var else None):
-        if tape is not None:
-            if tape.finished:
-                tape.put(())
-            if tape.box is not None:
-                pair = ((x.i, xv) if xt else (-1, xv)), ((y.i, yv) if yt else (-1, yv))
-                return scalar_compared(tape, *pair, sign)
-    if x_var or y_var:  # before a tie is refused: the program may catch that
-        tape = x.tape if x_var else y.tape
-        compared = tape.guards.scalars.extend
-        compared((sign, x.i if x_var else -1, y.i if y_var else -1, xv, yv))
-    same = x_var and y_var and x.i == y.i
-    if xv == yv:
-        guard = sign in EQUALITY and not (x_var and y_var)
-        if (x_var or y_var) and not same and not guard:
-            ids = (x.i if x_var else -1, y.i if y_var else -1)
-            settle_tie(x.tape if x_var else y.tape, sign, ids, (xv, yv))
-    elif ((x_var and xv != xv) or (y_var and yv != yv)) and not (
-        same and sign in EQUALITY  # x != x asks for NaN
-    ):
-        node = x.i if x_var and xv != xv else y.i
-        refuse_nan(f"{xv!r} {sign} {yv!r}", node, (xv, yv))
-    if sign == "<":
-        return bool(xv < yv)
-    if sign == "<=":
-        return bool(xv <= yv)
-    if sign == ">":
-        return bool(xv > yv)
-    if sign == ">=":
-        return bool(xv >= yv)
-    return bool(xv == yv) if sign == "==" else bool(xv != yv)
-
-
 def _apply(what: Any, *operands: Any) -> Any:
     return (apply_unary if len(operands) == 1 else apply_binary)(what, *operands)
 
 
-def _array_method(name: str) -> Any:
-    """A method that NumPy's scalars share with arrays."""
-
-    def method(self: TVar, *args: Any, **kw: Any) -> Any:
-        if self.tape is None:
-            return getattr(np.asarray(self.v)[()], name)(*args, **kw)
-        r = getattr(array_layer().array(self), name)(*args, **kw)
-        return r.item() if getattr(r, "shape", None) == () and hasattr(r, "item") else r
-
-    method.__name__ = name
-    method.__qualname__ = f"TVar.{name}"
-    method.__doc__ = f"As `numpy.float64.{name}`."
-    return method
-
-
-for _shared in [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "astype",
-    "clip",
-    "cumprod",
-    "cumsum",
-    "dot",
-    "flatten",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "ravel",
-    "repeat",
-    "reshape",
-    "round",
-    "squeeze",
-    "std",
-    "sum",
-    "tolist",
-    "trace",
-    "transpose",
-    "var",
-]:
-    setattr(TVar, _shared, _array_method(_shared))
-
 TVar._apply = staticmethod(_apply)
-TVar._decide = staticmethod(_compare)
-
-for _method_name, _name, _sign in (
-    ("add", "add", "+"),
-    ("sub", "subtract", "-"),
-    ("mul", "multiply", "*"),
-    ("truediv", "divide", "/"),
-):
-    for _r in ("", "r"):
-        _dunder = f"__{_r}{_method_name}__"
-        setattr(TVar, _dunder, _operator(_dunder, _name, _sign, bool(_r)))
