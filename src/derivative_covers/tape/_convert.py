@@ -10,9 +10,9 @@ import numpy as np
 from ..elements import Interval, as_elements, exact_float, is_element
 from ..errors import InputTypeError, ShapeError
 from ._active import active
-from ._refusals import refuse_huge, refuse_imaginary
+from ._refusals import refuse_huge, refuse_imaginary, refuse_two_tapes
 from ._storage import ArrayBase, fresh, from_ids, scalar
-from ._tape import EXACT, Tape, refuse_two_tapes
+from ._tape import EXACT, Tape
 from ._tvar import TVar
 
 __all__ = ["array_of", "as_operand", "holds_nodes", "tape_of"]

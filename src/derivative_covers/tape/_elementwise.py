@@ -15,7 +15,13 @@ from ._decide import compared, elements_compared, ends, refuse_undecided, shown
 from ._decisions import decided
 from ._holomorphic import refuse_complex, refuse_elemental
 from ._kinks import detached, note
-from ._refusals import is_foreign, refuse_imaginary, refuse_nan, refuse_tie
+from ._refusals import (
+    is_foreign,
+    refuse_imaginary,
+    refuse_nan,
+    refuse_tie,
+    refuse_two_tapes,
+)
 from ._storage import (
     ArrayBase,
     constant,
@@ -27,7 +33,7 @@ from ._storage import (
     scalar,
     scalar_or_array,
 )
-from ._tape import Tape, refuse_two_tapes
+from ._tape import Tape
 from ._tvar import (
     COMPARISONS,
     EQUALITY,

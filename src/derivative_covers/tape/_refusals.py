@@ -1,22 +1,28 @@
-"""What scalars and arrays refuse alike: ties, NaN and integers beyond all floats."""
+"""What tapes, scalars and arrays refuse: ties, NaN, rounding, and use after the end."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..errors import (
     DomainError,
     InputTypeError,
     NondifferentiableError,
+    TapeError,
     UnsupportedOperationError,
 )
 
 __all__ = [
     "is_foreign",
+    "refuse_finished",
     "refuse_huge",
     "refuse_imaginary",
     "refuse_nan",
+    "refuse_rounding",
     "refuse_tie",
+    "refuse_two_tapes",
 ]
 
 
@@ -77,3 +83,47 @@ def refuse_tie(what: str, node: int | None, values: tuple[Any, Any]) -> NoReturn
         "has no derivative. Evaluate at a point off the tie."
     )
     raise NondifferentiableError(msg, elemental="comparison", node=node, values=values)
+
+
+def refuse_two_tapes() -> NoReturn:
+    """Raise for variables of two tapes in one operation.
+
+    Raises:
+        TapeError: Always.
+    """
+    msg = (
+        "variables of two recordings met in one operation. Record one function of all "
+        "variables, or take derivative_covers.value(x) of one of them."
+    )
+    raise TapeError(msg)
+
+
+def refuse_finished(*_: object) -> NoReturn:
+    """Raise for a variable that is used after its recording.
+
+    Raises:
+        TapeError: Always.
+    """
+    msg = (
+        "this variable belongs to a finished recording and cannot be used any more. "
+        "Return everything you need from the recorded function, or record again."
+    )
+    raise TapeError(msg)
+
+
+def refuse_rounding(a: Any) -> None:
+    """Raise where a constant among exact numbers is no float.
+
+    Raises:
+        UnsupportedOperationError: If an entry of the array would be rounded.
+    """
+    with np.errstate(all="ignore"):
+        kept = np.asarray(a, dtype=np.float64)
+    pairs = zip(kept.ravel().tolist(), a.ravel().tolist(), strict=True)
+    same = [f == e or f != f for f, e in pairs]
+    if not all(same):
+        msg = (
+            f"the constant {a.ravel()[same.index(False)]!r} is no float, and would be "
+            "rounded; give it as a number of the type of the inputs."
+        )
+        raise UnsupportedOperationError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ._elements import Elements
 from ._enclosures import Enclosures
 from ._guards import Guards
 from ._holomorphic import refuse_elemental
+from ._refusals import refuse_finished, refuse_rounding
 from ._replay import replay
 from ._views import NodeView, curvature, parents, partials
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from ._kinks import Kink
     from ._structure import Structure
 
-__all__ = ["EXACT", "RUN_LIMIT", "Tape", "refuse_two_tapes"]
+__all__ = ["EXACT", "RUN_LIMIT", "Tape"]
 
 RUN_LIMIT = 65536  # scalar operations kept as Python objects before they become columns
 EXACT = 1 << 53  # no smaller integer is lost in a float
@@ -193,7 +194,7 @@ class Tape:
 
     def _begin(self) -> int:
         if self.finished:
-            _refuse_finished()
+            refuse_finished()
         if self._rows:
             self.flush()
         return self._n
@@ -296,7 +297,7 @@ class Tape:
         An array that came lately and has the same entries still shares its copy.
         """
         if self.element is not None and a.dtype != np.float64:
-            _refuse_rounding(a)
+            refuse_rounding(a)
         if a.size < WORTH_KEEPING:
             return np.array(a, dtype=self.dtype, order="C").reshape(-1)
         key = (a.__array_interface__["data"], a.shape, a.strides, a.dtype)
@@ -313,7 +314,7 @@ class Tape:
         self.flush()
         self._copies.clear()
         self.finished = True
-        self.put = self.next = self.scalar = _refuse_finished
+        self.put = self.next = self.scalar = refuse_finished
 
     def replay(self, x: Any) -> Tape:
         """The recorded program at another point, without running the function again.
@@ -525,43 +526,9 @@ def _admit(op: Elemental) -> None:
         refuse_elemental(op)
 
 
-def refuse_two_tapes() -> NoReturn:
-    """Raise for variables of two tapes in one operation.
-
-    Raises:
-        TapeError: Always.
-    """
-    msg = (
-        "variables of two recordings met in one operation. Record one function of all "
-        "variables, or take derivative_covers.value(x) of one of them."
-    )
-    raise TapeError(msg)
-
-
-def _refuse_finished(*_: object) -> NoReturn:
-    msg = (
-        "this variable belongs to a finished recording and cannot be used any more. "
-        "Return everything you need from the recorded function, or record again."
-    )
-    raise TapeError(msg)
-
-
 def _exactly(x: Any) -> float:
     """A float of a number that is one."""
     found = float(x)
     if found != x and found == found:
-        _refuse_rounding(np.array(x, dtype=object))
+        refuse_rounding(np.array(x, dtype=object))
     return found
-
-
-def _refuse_rounding(a: Any) -> None:
-    with np.errstate(all="ignore"):
-        kept = np.asarray(a, dtype=np.float64)
-    pairs = zip(kept.ravel().tolist(), a.ravel().tolist(), strict=True)
-    same = [f == e or f != f for f, e in pairs]
-    if not all(same):
-        msg = (
-            f"the constant {a.ravel()[same.index(False)]!r} is no float, and would be "
-            "rounded; give it as a number of the type of the inputs."
-        )
-        raise UnsupportedOperationError(msg)

@@ -18,8 +18,8 @@ from ._generic import COMPARISONS, EQUALITY, TESTS, is_number, ufunc_name
 from ._holomorphic import refuse_complex, refuse_elemental
 from ._hooks import LAYERED, array_layer
 from ._kinks import settle_tie
-from ._refusals import refuse_huge, refuse_imaginary, refuse_nan
-from ._tape import Tape, refuse_two_tapes
+from ._refusals import refuse_huge, refuse_imaginary, refuse_nan, refuse_two_tapes
+from ._tape import Tape
 
 __all__ = [
     "COMPARISONS",

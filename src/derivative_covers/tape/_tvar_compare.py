@@ -9,8 +9,7 @@ from ._generic import EQUALITY, is_number
 from ._holomorphic import refuse_complex
 from ._hooks import array_layer
 from ._kinks import settle_tie
-from ._refusals import is_foreign, refuse_nan
-from ._tape import refuse_two_tapes
+from ._refusals import is_foreign, refuse_nan, refuse_two_tapes
 from ._tvar import COMPLEX, TVar
 
 __all__: list[str] = []
