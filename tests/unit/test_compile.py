@@ -114,6 +114,21 @@ def test_the_object_is_called_and_gives_whole_matrices() -> None:
         both.hessian([1.0, 2.0])
 
 
+def test_a_compiled_program_is_a_part_of_others() -> None:
+    f = dc.compile(lambda x, p: p * x[0] ** 2 * x[1], [1.0, 2.0], args=(3.0,))
+    close(dc.gradient(lambda x: f(x) ** 2, [1.0, 2.0]), [144.0, 36.0])
+    close(dc.forward_cover(f, [1.0, 2.0]).gradient, [12.0, 3.0])
+    assert dc.check(f, [1.0, 2.0]).ok
+    two = dc.compile(lambda x, y: x * y[0], (2.0, [3.0]))
+    assert two((5.0, [3.0])) == two(5.0, [3.0]) == 15.0
+    gx, gy = dc.gradient(two, (2.0, [3.0]))
+    close(gx, 3.0)
+    close(gy, [2.0])
+    named = dc.compile(lambda p: p["a"] * p["b"], {"a": 2.0, "b": 3.0})
+    assert named({"a": 5.0, "b": 3.0}) == 15.0
+    assert dc.gradient(named, {"a": 5.0, "b": 3.0}) == {"a": 3.0, "b": 5.0}
+
+
 def test_faults_are_those_of_a_recording() -> None:
     compiled = dc.compile(lambda x: np.sum(np.log(x)), [1.0, 2.0])
     close(compiled.gradient([2.0, 4.0]), [0.5, 0.25])

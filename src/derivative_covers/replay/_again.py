@@ -1,8 +1,8 @@
-"""Forward covers of a compiled program: options, results, and the propagation anew."""
+"""A compiled program run as its function: in other recordings, and forward covers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,16 @@ from ..errors import OptionError
 from ..forward import ForwardCover, forward_cover
 from ..forward._cover import check_storage, declared_scales
 from ..local import split_ratio
-from ..tape import Tape
+from ..tape import CoverVar, Tape
+from ..tape._storage import ArrayBase
 
-__all__ = ["ForwardOptions", "forward_options", "forward_result"]
+__all__ = [
+    "ForwardOptions",
+    "forward_options",
+    "forward_result",
+    "holds_recorded",
+    "recorded_as",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +39,8 @@ class ForwardOptions:
 
     def __call__(self, x: Any) -> ForwardCover:
         """The forward cover of the program itself."""
-        f = self.f
-        if self.recording.get("numpy") is not None or is_compiled(f):
-            from ..rewrite import with_numpy  # noqa: PLC0415 - most programs do without
-
-            f = with_numpy(f)
         return forward_cover(
-            f,
+            recorded_as(self.f, self.recording),
             x,
             scales=self.scales,
             ratio=self.ratio,
@@ -46,6 +48,26 @@ class ForwardOptions:
             args=tuple(self.recording.get("args", ())),
             kwargs=self.recording.get("kwargs"),
         )
+
+
+def recorded_as(f: Callable[..., Any], recording: RecordingOptions) -> Any:
+    """The function that a recording with these options calls."""
+    if recording.get("numpy") is not None or is_compiled(f):
+        from ..rewrite import with_numpy  # noqa: PLC0415 - most programs do without
+
+        return with_numpy(f)
+    return f
+
+
+def holds_recorded(x: Any) -> bool:
+    """Whether a point is, or holds, a variable of a recording or of a backend."""
+    if isinstance(x, (CoverVar, ArrayBase)):
+        return True
+    if isinstance(x, Mapping):
+        return any(map(holds_recorded, x.values()))
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(map(holds_recorded, x.ravel().tolist()))
+    return isinstance(x, (list, tuple)) and any(map(holds_recorded, x))
 
 
 def forward_options(

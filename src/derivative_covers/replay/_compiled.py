@@ -26,7 +26,7 @@ from ..covers._structure import flat, shaped
 from ..errors import OptionError
 from ..forward import ForwardCover
 from ..local import split_ratio
-from ._again import forward_options, forward_result
+from ._again import forward_options, forward_result, holds_recorded, recorded_as
 from ._recordings import Recordings
 from ._rows import sweep_rows
 from .kernels._kinds import COVER, GRADIENT
@@ -71,9 +71,23 @@ class Compiled:
 
     # -- one point ---------------------------------------------------------------------
 
-    def __call__(self, x: Any) -> Any:
-        """Value of the program, as :meth:`value`."""
-        return self.value(x)
+    def __call__(self, *x: Any) -> Any:
+        """Value of the program, as :meth:`value`; of recorded values, the program itself.
+
+        So it can stand where its function can: in another program, or as that of
+        :func:`derivative_covers.check`.
+
+        Args:
+            *x: Point; its parts one by one where ``x0`` was a tuple.
+        """
+        point = x[0] if len(x) == 1 else x
+        if not holds_recorded(point):
+            return self.value(point)
+        options = self._kept.options
+        f = recorded_as(self.f, options)
+        several = isinstance(point, tuple) and self._like.structure is not None
+        given = point if several else (point,)
+        return f(*given, *options.get("args", ()), **(options.get("kwargs") or {}))
 
     def value(self, x: Any) -> Any:
         """Value of the program: a number, or an array in the shape of the outputs.
