@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 import derivative_covers as dc
-from derivative_covers.errors import DomainError, OptionError, ShapeError
+from derivative_covers.errors import (
+    DomainError,
+    NondifferentiableError,
+    OptionError,
+    ShapeError,
+)
 from derivative_covers.replay import _lower
 from derivative_covers.replay import _slots as edges
 
@@ -229,3 +234,38 @@ def test_threads_do_not_share_memory() -> None:
         found = list(pool.map(lambda x: compiled.forward_cover(x).h, X))
     for x, h in zip(X[::8], found[::8], strict=True):
         np.testing.assert_allclose(h, dc.forward_cover(rosenbrock, x).h, rtol=1e-11)
+
+
+_T = np.linspace(0.1, 2.0, 30)
+_A = np.random.default_rng(0).normal(size=(12, 20))
+MAPS: list[tuple[Any, Any, Any]] = [
+    (lambda p: p[0] * np.exp(-p[1] * _T), [1.0, 2.0], [0.0, 0.5]),
+    (lambda p: [np.sum(p**2), p[0], 3.0], [1.0, 1.0], [0.0, 1.0]),
+    (lambda p: np.outer(p, np.sin(p)), [1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),
+    (lambda p: np.tanh(_A @ p), np.ones(20), np.linspace(-1, 1, 20)),
+    (lambda p: np.tanh(_A.T @ p), np.ones(12), np.linspace(-1, 1, 12)),
+    (lambda p: p["a"] * p["b"], {"a": 2.0, "b": [1.0, 2.0]}, {"a": 3.0, "b": [0.0, 1]}),
+    (lambda p: np.linalg.solve(p, [1.0, 2.0]), np.eye(2), [[2.0, 1.0], [0.0, 3.0]]),
+    (lambda p: np.maximum(p, 0.3 * p[::-1]), [1.0, 2.0, 3.0], [0.5, 4.0, 0.6]),
+]
+
+
+@pytest.mark.parametrize(("f", "x", "y"), MAPS)
+def test_jacobians_are_those_of_reverse_sweeps(f: Any, x: Any, y: Any) -> None:
+    compiled = dc.compile(f, x)
+    for point in (x, y):
+        tape, outs = dc.tape_function(f, point)
+        found = compiled.jacobian(point)
+        for at in np.ndindex(np.shape(outs)):
+            row = dc.gradient(tape, outs[at])
+            each = [(found, row)]
+            if isinstance(row, dict):
+                each = [(found[key], row[key]) for key in row]
+            for ours, theirs in each:
+                np.testing.assert_allclose(ours[at], theirs, rtol=1e-13, atol=1e-14)
+
+
+def test_jacobians_at_ties_are_refused() -> None:
+    compiled = dc.compile(lambda x: np.maximum(x, 2 * x[::-1]), [1.0, 3.0])
+    with pytest.raises(NondifferentiableError):
+        compiled.jacobian([1.0, 2.0])

@@ -88,7 +88,7 @@ def finite(tape: Tape, out: Any, found: Array, what: str) -> Array:
 
 
 def jacobian(tape: Any, outs: Any, **recording: Unpack[RecordingOptions]) -> Any:
-    """Jacobian of an array of outputs: one reverse sweep an output.
+    """Jacobian of an array of outputs: a sweep an output, or an input where those are fewer.
 
     Args:
         tape: A tape and ``outs`` the ids of its outputs; or a function and a point.
@@ -105,11 +105,13 @@ def jacobian(tape: Any, outs: Any, **recording: Unpack[RecordingOptions]) -> Any
         NondifferentiableError: If one depends on a node at a kink, jump or tie.
 
     Guarantee:
-        Exact up to rounding; a row equals the gradient of its output bit for bit. Over a
-        box an :class:`Interval` that contains the Jacobian at every point.
+        Exact up to rounding; with no more outputs than inputs, a row equals the gradient
+        of its output bit for bit. Over a box an :class:`Interval` that contains the
+        Jacobian at every point.
 
     Cost:
-        O(nodes) time an output.
+        O(nodes) time an output; of float64 programs with fewer inputs than outputs, an
+        input.
 
     Source:
         Griewank and Walther, Evaluating Derivatives (2008), chapter 3.
@@ -123,8 +125,13 @@ def jacobian(tape: Any, outs: Any, **recording: Unpack[RecordingOptions]) -> Any
     t, ids = resolve(tape, outs, recording)
     ids = np.asarray(ids)
     program = check_outputs(t, ids)
-    rows = [input_adjoints(program, t, k) for k in ids.ravel().tolist()]
-    found = finite(t, ids, np.stack(rows), "the Jacobian")
+    flat = ids.ravel()
+    if 0 < t.ninputs < flat.size and t.dtype == np.float64 and t.box is None:
+        units = np.eye(t.ninputs)
+        rows = np.stack([tangents(program, t, e)[flat] for e in units], axis=1)
+    else:
+        rows = np.stack([input_adjoints(program, t, k) for k in flat.tolist()])
+    found = finite(t, ids, rows, "the Jacobian")
     return shaped(t, found.reshape((*ids.shape, t.ninputs)))
 
 

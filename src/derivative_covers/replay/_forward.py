@@ -1,7 +1,8 @@
-"""Forward covers of a program that is replayed: its structure is worked out once."""
+"""Forward covers and Jacobians of a replayed program; its structure is worked out once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = ["Forward"]
 Array = NDArray[np.float64]
 Terms = tuple[Any, ...]
 Covers = tuple[Array, Array, Array]
+_WIDTH = 8  # columns of a Jacobian at once
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -62,10 +64,11 @@ class Forward:
         self._free: list[tuple[Array, ...]] = []
         self._ids = np.arange(s.source.size)
         self._cover = [addresses(t, "cover", kind) for kind in (LANES, GATHER)]
+        self._never = [np.zeros_like(a) for a in self._cover]
         if t.crosses:
             self._zeros = [addresses(t, "zeros", kind) for kind in (LANES, GATHER)]
         else:
-            self._zeros = [np.zeros_like(a) for a in self._cover]
+            self._zeros = self._never
 
     def _rows(self) -> None:
         """Entries of the rows of gradients, and of those of atoms."""
@@ -113,6 +116,15 @@ class Forward:
 
         None where the program has to be looked at more closely, as a machine says.
         """
+        found: Covers | None = self._run(x, ratio, self._swept)
+        return found
+
+    def jacobian(self, x: Any) -> Array | None:
+        """The Jacobian, a row an output; None as for :meth:`cover`."""
+        found: Array | None = self._run(x, None, self._jacobian)
+        return found
+
+    def _run(self, x: Any, ratio: float | None, then: Callable[..., Any]) -> Any:
         machine, s = self.machine, self.slots
         t = machine.tables
         if t.dead:
@@ -132,16 +144,18 @@ class Forward:
                 if self._partials(p, work, ratio):
                     return None
                 values = p[self.outs]
-            return self._swept(values, work)
+            return then(values, work)
         finally:
             self._free.append(work)
 
-    def _partials(self, p: Array, work: tuple[Array, ...], ratio: float) -> bool:
+    def _partials(self, p: Array, work: tuple[Array, ...], ratio: float | None) -> bool:
         s = self.slots
         v, d, rho, *_ = work
+        # First partials alone need no split: every ratio is one, and zeros are.
+        zeros = self._never if ratio is None else self._zeros
         bad = kernels.partials.compiled()(
-            s.code, *self._cover, *self._zeros, self._ids, s.source, s.fixed,
-            self.outs, p, v, d, rho, cover_options(ratio), s.dots,
+            s.code, *self._cover, *zeros, self._ids, s.source, s.fixed,
+            self.outs, p, v, d, rho, cover_options(ratio or 0.0), s.dots,
         )  # fmt: skip
         return bool(bad)
 
@@ -159,6 +173,24 @@ class Forward:
             ):  # fmt: skip
                 return None
         return values, gradient, h
+
+    def _jacobian(self, values: Array, work: tuple[Array, ...]) -> Array | None:
+        s, n, outs = self.slots, self.machine.ninputs, self.outs
+        d, a = work[1], work[5]
+        found = np.zeros((outs.size, n))
+        kept = np.flatnonzero(outs < self.size)
+        if n < outs.size:
+            run = kernels.columns.compiled()
+            for first in range(0, n, _WIDTH):
+                T = np.empty((self.size, min(_WIDTH, n - first)))
+                run(s.node, s.parent, s.slot, d, first, T)
+                found[kept, first : first + _WIDTH] = T[outs[kept]]
+        else:
+            run = kernels.row.compiled()
+            for k in kept.tolist():
+                run(outs[k], s.node, s.parent, s.slot, d, a)
+                found[k] = a[:n]
+        return found if np.isfinite(found).all() else None
 
 
 def _short(a: Any) -> Any:

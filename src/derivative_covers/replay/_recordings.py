@@ -102,11 +102,11 @@ class Recordings:
                 return branch.tape, branch.out, found
         return (*self.at(x), None)
 
-    def forward(self, at: Array, ratio: float) -> Any:
-        """A forward cover of a recording that can be replayed; else None."""
+    def forward(self, at: Array, ask: Callable[[Forward], Any]) -> Any:
+        """A forward cover, or Jacobian, of a compiled recording; else None."""
         for branch in self.branches():
             made = branch.forward()
-            found = None if made is None else made.cover(at, ratio)
+            found = None if made is None else ask(made)
             if found is not None:
                 self.served(branch, at)
                 return found

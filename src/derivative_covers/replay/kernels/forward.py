@@ -195,3 +195,32 @@ def output(out, en, ep, es, d, u, node, col, a, w, gradient, h, tiny):
         h[i] = math.sqrt(h[i])
         finite = finite and h[i] < math.inf and abs(gradient[i]) < math.inf
     return finite
+
+
+@kernel
+def columns(en, ep, es, d, first, T):
+    """Tangents ``T[node, c]`` of all nodes along the inputs from ``first`` on."""
+    for i in range(T.shape[0]):
+        for c in range(T.shape[1]):
+            T[i, c] = 0.0
+    for c in range(T.shape[1]):
+        T[first + c, c] = 1.0
+    for e in range(en.size):
+        f = d[es[e]]
+        if f != 0:
+            k, p = en[e], ep[e]
+            for c in range(T.shape[1]):
+                T[k, c] += f * T[p, c]
+
+
+@kernel
+def row(out, en, ep, es, d, a):
+    """Adjoints ``a`` of all nodes for the output at ``out``."""
+    for i in range(a.size):
+        a[i] = 0.0
+    a[out] = 1.0
+    for e in range(en.size - 1, -1, -1):
+        x = a[en[e]]
+        f = d[es[e]]
+        if x != 0 and f != 0:
+            a[ep[e]] += f * x
