@@ -13,22 +13,17 @@ from ..elementals import BY_OPCODE
 from ..errors import ReplayError
 from ..tape import Tape
 from ..tape._replay import check_replayable
-from ._emit import FEW, FLAT, POOL, SCRATCH, Emitter, constant_step
-from ._references import References, meetings
+from ._emit import FEW, POOL, SCRATCH, Emitter, constant_step
+from ._groups import emit_group, is_compiled
+from ._references import References
 from ._tables import Tables, Whole
-from .elementals import functions, literal
+from .elementals import literal
 from .kernels._kinds import (
     COLUMNS,
     DOT,
     GROUP,
-    KIND,
-    LANES,
-    LINE,
     LINEAR,
-    MORE,
     SCALED,
-    TILE,
-    XS,
     X,
 )
 from .kernels.schedule import scheduled
@@ -62,10 +57,10 @@ def lower(
     if tape.dtype != np.float64 or tape.box is not None:
         msg = "compiled replay is for float64 tapes recorded at a point."
         raise ReplayError(msg)
-    return _Lowering(tape, outs, constants, batch, tiles).tables()
+    return Lowering(tape, outs, constants, batch, tiles).tables()
 
 
-class _Lowering:
+class Lowering:
     def __init__(
         self, tape: Tape, outs: Any, constants: Any, batch: bool, tiles: bool
     ) -> None:
@@ -85,7 +80,7 @@ class _Lowering:
         self.guards = guards
         wanted = np.concatenate([self.outs, guards[1], guards[2]]).astype(np.int64)
         large = tape.nnodes > LARGE and tiles and not batch
-        self.refs = References(tape, wanted[wanted >= 0], large, self._compiled)
+        self.refs = References(tape, wanted[wanted >= 0], large, is_compiled)
 
     def tables(self) -> Tables:
         """All of it."""
@@ -96,7 +91,7 @@ class _Lowering:
             if not refs.needed[k] or not block.size:
                 k += 1
             elif refs.group[k] >= 0:
-                k = self._group(k)
+                k = emit_group(self, k)
             else:
                 self._block(block)
                 k += 1
@@ -144,12 +139,12 @@ class _Lowering:
 
     def _outputs(self) -> Whole:
         fixed = self.outs < 0
-        found = self._positions(np.where(fixed, 0, self.outs))
+        found = self.positions(np.where(fixed, 0, self.outs))
         for k in np.flatnonzero(fixed).tolist():
             found[k] = self.out.constant(float(np.ravel(self.constants)[k]))
         return found
 
-    def _positions(self, ids: Any) -> Whole:
+    def positions(self, ids: Any) -> Whole:
         found: Whole = self.pos[ids]
         assert (found >= 0).all()
         return found
@@ -174,7 +169,7 @@ class _Lowering:
         if isinstance(block, tp.Accumulate):
             o = out.take(n)
             self.pos[block.start : block.stop] = np.arange(o, o + n)
-            x, y = (self._positions(s.flat((n,))) for s in (block.x, block.y))
+            x, y = (self.positions(s.flat((n,))) for s in (block.x, block.y))
             self._accumulated(block.op, o, x, y)
             return
         if self._waits(block):
@@ -229,8 +224,8 @@ class _Lowering:
                 if each is not None:
                     self._emit(each)
             return False
-        x = out.line(self._positions(other.flat((n,))))
-        y = out.line(self._positions(part.x.flat((n,))))
+        x = out.line(self.positions(other.flat((n,))))
+        y = out.line(self.positions(part.x.flat((n,))))
         c = float(part.const.item())
         at = out.constant(c if block.op.name == "add" else -c)
         o = out.take(n)
@@ -241,13 +236,13 @@ class _Lowering:
     def _slots(self, block: Any) -> tuple[Any, Any, int]:
         """Positions of both operands, and the pattern."""
         n = (block.size,)
-        x = self._positions(block.x.flat(n))
+        x = self.positions(block.x.flat(n))
         if isinstance(block, tp.Unary):
             return x, None, 0
         if isinstance(block, tp.Fixed):
             c = self._fixed(block)
             return (x, c, 2) if block.slot == 0 else (c, x, 3)
-        y = self._positions(block.y.flat(n))
+        y = self.positions(block.y.flat(n))
         if (x == y).all():
             return x, None, 6
         return x, y, 1
@@ -280,7 +275,7 @@ class _Lowering:
             else:
                 self.out.entrywise(op, 1, o + first, x[part], y[part])
 
-    def _straight(self, x: tp.Operand, n: int) -> int | None:
+    def straight(self, x: tp.Operand, n: int) -> int | None:
         """First position of consecutive entries of one block; None for all else."""
         if x.ids is not None or x.strides != (1,):
             return None
@@ -309,9 +304,9 @@ class _Lowering:
         at = np.empty(block.size, dtype=np.int64)
         at[order] = np.arange(o, o + block.size)
         self.pos[block.start : block.stop] = at
-        x = self._positions(block.a)
+        x = self.positions(block.a)
         y = x.copy()
-        y[two] = self._positions(b[two])
+        y[two] = self.positions(b[two])
         fixed = np.flatnonzero((pattern == 2) | (pattern == 3))
         if fixed.size:
             bits = other[fixed].astype(np.float64).view(np.int64)
@@ -353,112 +348,14 @@ class _Lowering:
         reach = [s * (n - 1) for s, n in zip(x.strides, shape, strict=True)]
         low = x.start + sum(r for r in reach if r < 0)
         high = x.start + sum(r for r in reach if r > 0)
-        first = self._straight(tp.Operand(low), high - low + 1)
+        first = self.straight(tp.Operand(low), high - low + 1)
         if first is None and constant_step(self.pos[low : high + 1]) == 1:
             first = int(self.pos[low])
         if first is not None and first >= 0:
             return [x.start - low + first, *x.strides, -1]
-        used = self._positions(x.flat(shape))
+        used = self.positions(x.flat(shape))
         n1, n2, nk = shape[1:]
         return [0, n1 * n2 * nk, n2 * nk, nk, 1, self.out.listed(used)]
-
-    # -- groups ------------------------------------------------------------------------
-
-    def _compiled(self, block: Any) -> bool:
-        pattern = 0
-        if isinstance(block, tp.Binary):
-            pattern = 6 if meetings(block)[1] else 1
-        elif isinstance(block, tp.Fixed):
-            pattern = 2 + block.slot
-            if block.const.size > 1:
-                pattern += 2
-        return functions(block.op, pattern) is not None
-
-    def _group(self, k: int) -> int:
-        """Emit a group; gives the first block behind it."""
-        blocks, group = self.tape.blocks, self.refs.group
-        number = group[k]
-        n = blocks[k].size
-        places: dict[int, tuple[int, int]] = {}
-        first = len(self.bodies)
-        scratch = self._Scratch()
-        start = blocks[k].start
-        needed = self.refs.needed
-        while k < len(blocks) and (
-            group[k] == number or not (needed[k] and blocks[k].size)
-        ):
-            block: Any = blocks[k]
-            if group[k] == number:
-                self._member(block, k, n, start, places, scratch)
-            k += 1
-        row = self.out.row(
-            GROUP, 0, SCRATCH, first, len(self.bodies) - first, n, more=scratch.size
-        )
-        self.out.code.append(row)
-        self.scratch = max(self.scratch, scratch.size)
-        return k
-
-    class _Scratch:
-        def __init__(self) -> None:
-            self.size = 0
-
-        def take(self) -> tuple[int, int]:
-            """A place of a tile's length, where every tile begins anew."""
-            at = SCRATCH + self.size
-            self.size += TILE
-            return at, 0
-
-    def _member(self, block: Any, k: int, n: int, start: int, places: Any,
-                scratch: Any) -> None:  # fmt: skip
-        out = self.out
-        op, pattern, const = block.op, 0, None
-        x = self._operand(block.x, n, start, places, scratch)
-        y = (0, 0)
-        if isinstance(block, tp.Binary):
-            if meetings(block)[1]:
-                pattern = 6  # copies of one node would count as two
-            else:
-                pattern = 1
-                y = self._operand(block.y, n, start, places, scratch)
-                out.crosses |= op.name not in FLAT
-        elif isinstance(block, tp.Fixed):
-            pattern = 2 + block.slot
-            held = np.asarray(block.const, dtype=np.float64)
-            if held.size == 1:
-                c = (out.constant(held.item()), 0)
-                const = held.item() if literal(op, held.item()) else None
-            else:
-                c = (out.constants(held), 1)
-                pattern += 2
-            x, y = (x, c) if block.slot == 0 else (c, x)
-        if self.refs.kept[k]:
-            at = out.take(n)
-            place = (at, 1)
-            self.pos[block.start : block.stop] = np.arange(at, at + n)
-        else:
-            place = scratch.take()
-        places[block.start] = place
-        f = out.number(op, pattern, const)
-        assert f is not None
-        self.bodies.append([LANES, f, place[0], x[0], y[0], n, place[1], x[1], y[1], 0])
-
-    def _operand(self, x: tp.Operand, n: int, start: int, places: Any,
-                 scratch: Any) -> tuple[int, int]:  # fmt: skip
-        """Where an operand's entries of the first tile stand, and how they move on."""
-        if x.ids is None and x.start >= start:
-            return places[x.start]  # type: ignore[no-any-return]
-        found = self._straight(x, n)
-        if found is not None:
-            return found, 1
-        positions = self._positions(x.flat((n,)))
-        step = constant_step(positions)
-        if step == 1:
-            return int(positions[0]), 1
-        place, _ = scratch.take()
-        row = self.out.copy(positions, place)
-        row[XS] = row[MORE] if row[KIND] == LINE else 1
-        self.bodies.append(row)
-        return place, 0
 
 
 def _adds(user: Any, block: Any) -> bool:
