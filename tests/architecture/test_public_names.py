@@ -13,6 +13,7 @@ MODULES = (
     "derivative_covers.checkpoint",
     "derivative_covers.extend",
     "derivative_covers.matrix",
+    "derivative_covers.plot",
     "derivative_covers.testing",
 )
 NAMES = [

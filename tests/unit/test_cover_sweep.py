@@ -379,7 +379,7 @@ def test_the_result_prints_and_turns_into_its_cover() -> None:
     found = cp.cover_sweep(plain_chain(), X0, schedule=cp.StoreAll())
     np.testing.assert_array_equal(np.asarray(found), found.h)
     assert np.asarray(found, dtype=np.float32).dtype == np.float32
-    assert repr(found).startswith("ChainCover(value=")
+    assert repr(found).startswith("ChainCover: value=")
     assert dc.iscover(found.h, np.outer(found.h, found.h))
     nested = cp.cover_sweep(
         cp.Chain([lambda s, k: s["a"] * s["b"][0]]),

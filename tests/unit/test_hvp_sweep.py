@@ -213,5 +213,5 @@ def test_a_killed_sweep_resumes_to_the_same_bits(tmp_path: Path) -> None:
 
 def test_the_result_prints() -> None:
     assert repr(cp.hvp_sweep(CHAIN, X0, V, schedule=cp.StoreAll())).startswith(
-        "ChainHvp("
+        "ChainHvp: value="
     )

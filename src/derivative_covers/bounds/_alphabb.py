@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..covers import RecordingOptions, gradient, tape_function
 from ..elements import Interval
 from ..errors import DomainError, OptionError, ShapeError
+from ..results import Named, Summary, number, variables
 from ._bisect import Judgement, bisect, largest_first
 from ._boxes import finite_box
 from ._curvature import Curvature, Method, check_method
@@ -22,8 +23,8 @@ __all__ = ["AlphaBB", "alphabb"]
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class AlphaBB:
+@dataclass(frozen=True, eq=False, repr=False)
+class AlphaBB(Named):
     """A function that is convex over a box and nowhere above another one.
 
     It is ``f(x) - sum(alpha * (x - lo) * (hi - x))``. ``numpy.asarray`` of it is
@@ -47,8 +48,8 @@ class AlphaBB:
     gap: float
     method: str
     boxes: int
-    _f: Any = field(repr=False)
-    _recording: RecordingOptions = field(repr=False)
+    _f: Any
+    _recording: RecordingOptions
 
     def underestimator(self, x: Any) -> Any:
         """The underestimator at a point of the box, in plain arithmetic.
@@ -110,6 +111,17 @@ class AlphaBB:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.array(self.alpha, dtype=dtype)
+
+    def _variables(self) -> tuple[Any, int]:
+        return self.alpha, 0
+
+    def _summary(self) -> Summary:
+        title = (
+            f"AlphaBB: gap={number(self.gap)}, method={self.method!r}, "
+            f"boxes={self.boxes}"
+        )
+        columns = {"alpha": self.alpha, "box": self.box}
+        return Summary(title, (variables(self.names, columns, "alpha"),))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ def check(
     directions: int = 4,
     rtol: float | None = None,
     seed: int = 0,
+    names: Any = None,
     **recording: Unpack[RecordingOptions],
 ) -> CheckReport:
     """Compare the derivatives of a program with differences of the plain program.
@@ -46,6 +47,9 @@ def check(
         rtol: Relative deviation that is forgiven beside the error of the differences;
             None for 1e-6 (2e-3 for float32).
         seed: Seed of the random directions.
+        names: What the report calls the inputs: a list of strings, one for each, or a
+            dictionary of parameters. None: ``x0[0]``, or ``x0['rate']`` for a point in
+            a dictionary.
         **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
             :func:`tape_function`.
 
@@ -55,8 +59,9 @@ def check(
 
     Raises:
         OptionError: If ``entries``, ``directions``, ``rtol`` or ``seed`` cannot be used.
-        InputTypeError: If ``f`` or ``x0`` cannot be used, or the plain program does not
-            return numbers.
+        InputTypeError: If ``f``, ``x0`` or ``names`` cannot be used, or the plain program
+            does not return numbers.
+        ShapeError: If there are more or fewer names than inputs.
         DomainError: If the program leaves its domain at ``x0``.
         NondifferentiableError: If it is at a kink there (see ``kinks``).
 
@@ -99,7 +104,7 @@ def check(
         raise OptionError(msg)
     with np.errstate(all="ignore"):
         return _report(
-            Program(f, x0, recording), rtol, seed, int(entries), int(directions)
+            Program(f, x0, recording, names), rtol, seed, int(entries), int(directions)
         )
 
 

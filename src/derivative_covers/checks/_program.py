@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..covers import gradient, tape_function
 from ..errors import InputTypeError, UnsupportedOperationError
+from ..results import names_for
 from ..tape import Structure, input_plan
 
 __all__ = ["Program"]
@@ -24,12 +25,13 @@ class Program:
         f: The function.
         x0: The point.
         recording: Options of :func:`tape_function`.
+        names: Names of the inputs, or None.
 
     Attributes:
         x: The point as one flat vector of float64.
     """
 
-    def __init__(self, f: Any, x0: Any, recording: Any) -> None:
+    def __init__(self, f: Any, x0: Any, recording: Any, names: Any = None) -> None:
         if not callable(f):
             msg = f"the program must be a function; got {type(f).__name__}."
             raise InputTypeError(msg)
@@ -38,6 +40,7 @@ class Program:
         self.structure: Structure | None
         self.structure, point = input_plan(x0)
         self.shape, self.dtype = point.shape, point.dtype
+        self.names = None if names is None else names_for(names, point.size)
         if self.dtype.kind == "c":
             msg = (
                 "check compares derivatives with real differences, and x0 is complex; "
@@ -114,7 +117,9 @@ class Program:
         return self.flat(found).astype(np.float64)
 
     def label(self, i: int) -> str:
-        """How one writes entry ``i`` of the inputs."""
+        """How one writes entry ``i`` of the inputs, or its name."""
+        if self.names is not None:
+            return self.names[i]
         path, shape = "x0", self.shape
         if self.structure is not None:
             leaf = next(e for e in reversed(self.structure.leaves) if e.start <= i)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import CheckError
+from ..results import page
 from ..tape import Kink
 
 __all__ = ["CheckReport", "CheckRow", "Verdict"]
@@ -93,21 +94,29 @@ class CheckReport:
             raise CheckError(str(self))
 
     def __repr__(self) -> str:
-        kinds = dict.fromkeys(row.what for row in self.rows)
-        head = ("", "compared", "worst at", "computed", "differences", "+-", "")
-        lines = [head, *(self._line(kind) for kind in kinds)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        n, wrong = len(self.rows), len(self.failures)
-        title = f"check: all of {n} comparisons agree"
-        if wrong:
-            title = f"check: {wrong} of {n} comparisons FAILED"
-        text = [title]
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [self._title()]
         text += [
             "  ".join(e.ljust(w) for e, w in zip(line, widths, strict=True)).rstrip()
             for line in lines
         ]
         text += self._remarks()
         return "\n".join(text)
+
+    def _repr_html_(self) -> str:
+        return page(self._title(), [self._lines()], self._remarks())
+
+    def _title(self) -> str:
+        n, wrong = len(self.rows), len(self.failures)
+        if wrong:
+            return f"check: {wrong} of {n} comparisons FAILED"
+        return f"check: all of {n} comparisons agree"
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        kinds = dict.fromkeys(row.what for row in self.rows)
+        head = ("", "compared", "worst at", "computed", "differences", "+-", "")
+        return [head, *(self._line(kind) for kind in kinds)]
 
     def _line(self, kind: str) -> tuple[str, ...]:
         rows = [row for row in self.rows if row.what == kind]

@@ -26,8 +26,8 @@ from ._hessian import (
 from ._jacobian import cover_jacobian
 from ._jacobian_result import JacobianCover
 from ._nls import NLSCover, cover_nls, gramcover
-from ._predicates import cover_excess, iscover
-from ._results import HessianCover, shown
+from ._predicates import cover_excess, iscover, log_sizes, rounding
+from ._results import HessianCover
 from ._scales import SplitScales, local_cover_slots, split_scales
 from ._second_order import hessian, hessian_bound, hvp
 from ._sparse import hessian_sparsity
@@ -64,9 +64,10 @@ __all__ = [
     "jacobian",
     "local_cover_slots",
     "local_covers",
+    "log_sizes",
     "natoms",
+    "rounding",
     "sensitivity_scales",
-    "shown",
     "split_scales",
     "submap",
     "submapnode",

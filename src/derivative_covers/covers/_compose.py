@@ -10,13 +10,14 @@ import numpy as np
 
 from ..elements import Upward
 from ..errors import DomainError, InputTypeError, OptionError, ShapeError
+from ..results import Named, Summary, variables
 from ._jacobian_result import JacobianCover
 
 __all__ = ["ComposedHessianCover", "compose_hessian_cover", "compose_jacobian_cover"]
 
 
-@dataclass(frozen=True, eq=False)
-class ComposedHessianCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class ComposedHessianCover(Named):
     """Two covers of the Hessian of a composition, from the same atoms.
 
     It unpacks into the two, and ``numpy.asarray`` of it is ``h_quad``, the tighter.
@@ -40,6 +41,14 @@ class ComposedHessianCover:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.h_quad, dtype=dtype)
+
+    def _variables(self) -> tuple[Any, int]:
+        return self.h_quad, 0
+
+    def _summary(self) -> Summary:
+        columns = {"h_sum": self.h_sum, "h_quad": self.h_quad}
+        table = variables(self.names, columns, "h_quad")
+        return Summary("ComposedHessianCover", (table,))
 
 
 def compose_jacobian_cover(a2: Any, b2: Any, a1: Any, b1: Any) -> JacobianCover:

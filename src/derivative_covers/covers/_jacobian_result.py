@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from ..results import Named, Summary, kinks_note, labels, variables
 from ..tape import Kink
-from ._results import kinks_note, shown
 from ._structure import vector
 
 __all__ = ["JacobianCover"]
 
 
-@dataclass(frozen=True, eq=False)
-class JacobianCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class JacobianCover(Named):
     """A pair with ``|J_ki| <= a_k b_i`` for all outputs ``k`` and inputs ``i``.
 
     It unpacks as ``a, b``; ``numpy.asarray`` of it is the bound ``a b'``, of the shape
-    of the Jacobian.
+    of the Jacobian. Its ``repr`` has a table of the outputs and one of the variables, of
+    many the largest and the smallest; :meth:`named` gives names to the variables.
 
     Attributes:
         a: Nonnegative, in the shape of the outputs and in their units.
@@ -49,6 +50,12 @@ class JacobianCover:
         product = np.multiply.outer(np.asarray(self.a), vector(self.b, None, None))
         return np.asarray(product, dtype=dtype)
 
-    def __repr__(self) -> str:
-        a, b = shown(self.a), shown(self.b)
-        return f"JacobianCover(a={a}, b={b}{kinks_note(self.kinks)})"
+    def _variables(self) -> tuple[Any, int]:
+        return self.b, 0
+
+    def _summary(self) -> Summary:
+        tables = (
+            variables(labels({"output": self.a}), {"a": self.a}, "a"),
+            variables(self.names, {"b": self.b}, "b"),
+        )
+        return Summary(f"JacobianCover: |J| <= a b'{kinks_note(self.kinks)}", tables)

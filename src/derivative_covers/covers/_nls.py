@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..elements import as_element
 from ..local import split_ratio
+from ..results import Named, Summary, kinks_note, number, variables
 from ..sweeps import (
     CoverState,
     Program,
@@ -34,7 +35,6 @@ from ._arguments import (
 )
 from ._bound import bound
 from ._first_order import finite
-from ._results import kinks_note, number, shown
 from ._structure import shaped, vector
 
 __all__ = ["NLSCover", "cover_nls", "gramcover"]
@@ -42,12 +42,13 @@ __all__ = ["NLSCover", "cover_nls", "gramcover"]
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class NLSCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class NLSCover(Named):
     """A cover of the Hessian of ``sum_k w_k r_k**2 / 2``, and of its two terms.
 
     ``numpy.asarray`` of it is ``h``, as one flat vector where the inputs came in a
-    dictionary or tuple.
+    dictionary or tuple. Its ``repr`` is a table of the variables, of many the largest
+    and the smallest; :meth:`named` gives them names.
 
     Attributes:
         value: ``sum_k w_k r_k**2 / 2``.
@@ -75,12 +76,18 @@ class NLSCover:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return vector(self.h, dtype, copy)
 
-    def __repr__(self) -> str:
-        return (
-            f"NLSCover(value={number(self.value)}, h={shown(self.h)}, "
-            f"h_gn={shown(self.h_gn)}, h_curv={shown(self.h_curv)}, "
-            f"gradient={shown(self.gradient)}{kinks_note(self.kinks)})"
-        )
+    def _variables(self) -> tuple[Any, int]:
+        return self.h, 0
+
+    def _summary(self) -> Summary:
+        columns = {
+            "gradient": self.gradient,
+            "h_gn": self.h_gn,
+            "h_curv": self.h_curv,
+            "h": self.h,
+        }
+        title = f"NLSCover: value={number(self.value)}{kinks_note(self.kinks)}"
+        return Summary(title, (variables(self.names, columns, "h"),))
 
 
 def gramcover(

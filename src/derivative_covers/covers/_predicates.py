@@ -14,12 +14,12 @@ from ..elements import Interval, magnitude
 from ..errors import OptionError, ShapeError
 from ._structure import flat, flat_matrix
 
-__all__ = ["cover_excess", "iscover"]
+__all__ = ["cover_excess", "iscover", "log_sizes", "rounding"]
 
 Array = NDArray[Any]
 
 
-def _logs(h: Any, H: Any) -> tuple[Array, Array]:
+def log_sizes(h: Any, H: Any) -> tuple[Array, Array]:
     """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow.
 
     Matrices, and for a sparse matrix two vectors: its stored entries.
@@ -79,7 +79,7 @@ def _plain(h: Any, H: Any) -> tuple[Any, Any]:
     return flat(h), H
 
 
-def _rounding(h: Any, H: Any) -> float:
+def rounding(h: Any, H: Any) -> float:
     """What a product may fall short of an entry by rounding alone, relatively."""
     types = [getattr(a, "dtype", None) or np.asarray(a).dtype for a in _plain(h, H)]
     eps = [np.finfo(t).eps for t in types if t.kind in "fc"]
@@ -112,8 +112,8 @@ def iscover(h: Any, H: Any, *, rtol: float | None = None) -> bool:
         >>> iscover([2.0, 0.9], [[4.0, 2.0], [2.0, 0.5]])
         False
     """
-    have, need = _logs(h, H)
-    slack = _rounding(h, H) if rtol is None else rtol
+    have, need = log_sizes(h, H)
+    slack = rounding(h, H) if rtol is None else rtol
     return bool((need + np.log10(1 - slack) <= have).all())
 
 
@@ -139,7 +139,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
         >>> cover_excess([10.0, 1.0], [[10.0, 0.0], [0.0, 1.0]])
         0.5
     """
-    have, need = _logs(h, H)
+    have, need = log_sizes(h, H)
     largest = need.max(initial=-np.inf)
     if largest == -np.inf:
         return 0.0

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ..elements import Interval
+from ..results import Named, Summary, kinks_note, number, variables
 from ..tape import Kink
 from ._structure import vector
 
-__all__ = ["HessianCover", "kinks_note", "number", "shown"]
-
-SHOWN = 8  # places of a structure that a text shows
+__all__ = ["HessianCover"]
 
 
-@dataclass(frozen=True, eq=False)
-class HessianCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class HessianCover(Named):
     """A cover of a Hessian, with the value and the gradient at the same point.
 
     ``numpy.asarray`` of it is ``h``, as one flat vector where the inputs came in a
-    dictionary or tuple.
+    dictionary or tuple. Its ``repr`` is a table of the variables, of many the largest
+    and the smallest; :meth:`named` gives them names.
 
     Attributes:
         value: Value of the program.
@@ -58,41 +55,15 @@ class HessianCover:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return vector(self.h, dtype, copy)
 
-    def __repr__(self) -> str:
+    def _variables(self) -> tuple[Any, int]:
+        return self.h, 0
+
+    def _summary(self) -> Summary:
         note = "" if self.cost is None else f", about {self.cost:.3g} gradients"
         note += ", declared scales were read" if self.asked else ""
-        return (
-            f"HessianCover(value={number(self.value)}, h={shown(self.h)}, "
-            f"gradient={shown(self.gradient)}, merge={self.merge!r}{note}"
-            f"{kinks_note(self.kinks)})"
+        title = (
+            f"HessianCover: value={number(self.value)}, merge={self.merge!r}{note}"
+            f"{kinks_note(self.kinks)}"
         )
-
-
-def number(value: Any) -> str:
-    """Short text of a value, or of its enclosure."""
-    if isinstance(value, Interval):
-        return f"[{value.lo:.6g}, {value.hi:.6g}]"
-    plain = isinstance(value, (float, complex, np.inexact))
-    return f"{value:.6g}" if plain else repr(value)
-
-
-def shown(part: Any) -> str:
-    """Short text of an array, or of a structure of arrays."""
-    with np.printoptions(precision=6, threshold=8, edgeitems=3):
-        return _short(part)
-
-
-def kinks_note(kinks: tuple[Kink, ...]) -> str:
-    """What a text says of kinks where a branch was taken."""
-    return f", branches were taken at {len(kinks)} kinks" if kinks else ""
-
-
-def _short(part: Any) -> str:
-    """Text of an array or of a structure, cut where that has many places."""
-    if isinstance(part, dict) and len(part) > SHOWN:
-        first = ", ".join(f"{k!r}: {_short(part[k])}" for k in islice(part, SHOWN))
-        return f"{{{first}, ... {len(part)} places}}"
-    if isinstance(part, tuple) and len(part) > SHOWN:
-        first = ", ".join(_short(p) for p in part[:SHOWN])
-        return f"({first}, ... {len(part)} places)"
-    return str(part)
+        columns = {"gradient": self.gradient, "h": self.h}
+        return Summary(title, (variables(self.names, columns, "h"),))

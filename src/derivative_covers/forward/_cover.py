@@ -18,8 +18,9 @@ from ..errors import (
     UnsupportedOperationError,
 )
 from ..local import split_ratio
+from ..results import Named, Summary, flattened, number, shown, variables
 from ..tape import check_extras, record
-from ..tape._structure import Structure, map_leaves, plan
+from ..tape._structure import Structure, plan
 from ._channels import DenseStorage, ForwardChannels, SparseStorage
 from ._context import ForwardContext
 from ._entries import by_entries
@@ -35,11 +36,12 @@ _STORAGES: dict[str, tuple[Any, Any]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ForwardCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class ForwardCover(Named):
     """Value, gradient and cover of every output of a program.
 
-    ``numpy.asarray`` of it is ``h``.
+    ``numpy.asarray`` of it is ``h``. Its ``repr`` is a table of the variables of every
+    output, of many the largest and the smallest; :meth:`named` gives them names.
 
     Attributes:
         value: A number, or an array of the shape of the outputs.
@@ -67,19 +69,19 @@ class ForwardCover:
         if copy is False:
             msg = "h lies in several arrays; one vector of it is always a copy."
             raise ValueError(msg)
-        parts: list[Array] = []
-        map_leaves(parts.append, self.h)
-        lead = np.shape(self.value)
-        rows = [a.reshape((*lead, -1)) for a in parts]
-        return np.concatenate(rows, axis=-1).astype(dtype or None, copy=False)
+        whole: Array = flattened(self.h, np.ndim(self.value))
+        return whole.astype(dtype or None, copy=False)
 
-    def __repr__(self) -> str:
-        with np.printoptions(precision=6, threshold=8, edgeitems=3):
-            note = ", declared scales were read" if self.asked else ""
-            return (
-                f"ForwardCover(value={self.value}, h={self.h}, "
-                f"gradient={self.gradient}{note})"
-            )
+    def _variables(self) -> tuple[Any, int]:
+        return self.h, np.ndim(self.value)
+
+    def _summary(self) -> Summary:
+        lead = np.ndim(self.value)
+        value = shown(self.value) if lead else number(self.value)
+        note = ", declared scales were read" if self.asked else ""
+        columns = {"gradient": self.gradient, "h": self.h}
+        table = variables(self.names, columns, "h", lead)
+        return Summary(f"ForwardCover: value={value}{note}", (table,))
 
 
 def forward_cover(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OptionError
+from ..results import Labels, Result, Summary, variables
 from ._entries import Entries
 from ._exact import below
 from ._support import Support
@@ -19,8 +20,8 @@ __all__ = ["MatrixCover", "as_cover", "as_vector", "covering"]
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class MatrixCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class MatrixCover(Result):
     """A pair with ``|A_ij| <= a_i b_j``, or near it where the cover is a soft one.
 
     It unpacks as ``a, b``; ``numpy.asarray`` of it is the matrix ``a b'``.
@@ -49,6 +50,15 @@ class MatrixCover:
             msg = "the matrix is a product of a and b, which is always a new array."
             raise ValueError(msg)
         return np.asarray(np.multiply.outer(self.a, self.b), dtype=dtype)
+
+    def _summary(self) -> Summary:
+        rows = Labels([("row", self.a.shape)])
+        columns = Labels([("column", self.b.shape)])
+        tables = (
+            variables(rows, {"a": self.a}, "a"),
+            variables(columns, {"b": self.b}, "b"),
+        )
+        return Summary("MatrixCover: |A| <= a b'", tables)
 
 
 def as_vector(s: Support, x: Array, dtype: Any) -> Array:

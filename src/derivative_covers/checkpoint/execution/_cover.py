@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...covers import shown
 from ...errors import OptionError
 from ...local import split_ratio
+from ...results import Result, Summary
 from ..plans._cost import PlanCost
 from ..plans._plan import Plan
 from ..plans._schedule import Schedule
@@ -25,13 +25,14 @@ from ._drive import Options, check_chain, check_options, drive, go_on
 from ._events import Event
 from ._local import all_taped
 from ._report import SweepReport, nothing_done
+from ._tables import summary
 from ._wrt import Inputs, inputs_of_sweep, positive
 
 __all__ = ["ChainCover", "cover_sweep", "resumed_cover"]
 
 
-@dataclass(frozen=True, eq=False)
-class ChainCover:
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainCover(Result):
     """A cover of the Hessian of a chain, with value and gradient at the same point.
 
     With ``h`` and ``params_h`` as one vector ``(h, params_h)``, every entry of the
@@ -67,14 +68,11 @@ class ChainCover:
             raise ValueError(msg)
         return flat(canonical(self.h, "h")).astype(dtype or None, copy=False)
 
-    def __repr__(self) -> str:
-        """Value, cover and gradient in short."""
-        params = "" if self.params_h is None else f", params_h={shown(self.params_h)}"
+    def _summary(self) -> Summary:
         note = ", declared scales were read" if self.asked else ""
-        return (
-            f"ChainCover(value={np.asarray(self.value).item():.6g}, h={shown(self.h)}"
-            f"{params}, gradient={shown(self.gradient)}{note})"
-        )
+        columns = {"gradient": self.gradient, "h": self.h}
+        params = {"gradient": self.params_gradient, "h": self.params_h}
+        return summary("ChainCover", self.value, columns, params, note)
 
 
 def cover_sweep(

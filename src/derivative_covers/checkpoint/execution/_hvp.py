@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...covers import shown
+from ...results import Result, Summary
 from ..plans._plan import Plan
 from ..plans._schedule import Schedule
 from ..steps._chain import Chain
@@ -19,13 +19,14 @@ from ._events import Event
 from ._hvp_mode import HvpMode
 from ._local import all_taped
 from ._report import SweepReport, nothing_done
+from ._tables import summary
 from ._wrt import Inputs, inputs_of_sweep
 
 __all__ = ["ChainHvp", "hvp_sweep", "resumed_hvp"]
 
 
-@dataclass(frozen=True, eq=False)
-class ChainHvp:
+@dataclass(frozen=True, eq=False, repr=False)
+class ChainHvp(Result):
     """The product of the Hessian of a chain with a direction, and what comes with it.
 
     Attributes:
@@ -45,15 +46,10 @@ class ChainHvp:
     params_hvp: Any
     report: SweepReport
 
-    def __repr__(self) -> str:
-        """Value, product and gradient in short."""
-        params = ""
-        if self.params_hvp is not None:
-            params = f", params_hvp={shown(self.params_hvp)}"
-        return (
-            f"ChainHvp(value={np.asarray(self.value).item():.6g}, hvp={shown(self.hvp)}"
-            f"{params}, gradient={shown(self.gradient)})"
-        )
+    def _summary(self) -> Summary:
+        columns = {"gradient": self.gradient, "hvp": self.hvp}
+        params = {"gradient": self.params_gradient, "hvp": self.params_hvp}
+        return summary("ChainHvp", self.value, columns, params)
 
 
 def hvp_sweep(

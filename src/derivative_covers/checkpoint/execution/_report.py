@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...covers import shown
 from ...errors import ScheduleError
+from ...results import Result, Summary
 from ..plans._cost import PlanCost
+from ._tables import summary
 
 __all__ = [
     "Seconds",
@@ -148,8 +147,8 @@ class SweepReport:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
-class SweepResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepResult(Result):
     """What :func:`reverse_sweep` returns.
 
     Attributes:
@@ -165,18 +164,10 @@ class SweepResult:
     params_cotangent: Any
     report: SweepReport
 
-    def __repr__(self) -> str:
-        """Value and cotangents in short."""
-        params = ""
-        if self.params_cotangent is not None:
-            params = f", params_cotangent={shown(self.params_cotangent)}"
-        number = self.value
-        if isinstance(number, np.generic):
-            number = f"{number.item():.6g}"
-        return (
-            f"SweepResult(value={shown(number)}, cotangent={shown(self.cotangent)}"
-            f"{params})"
-        )
+    def _summary(self) -> Summary:
+        columns = {"cotangent": self.cotangent}
+        params = {"cotangent": self.params_cotangent}
+        return summary("SweepResult", self.value, columns, params)
 
 
 def nothing_done(cost: PlanCost) -> SweepReport:

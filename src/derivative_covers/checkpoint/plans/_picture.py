@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...errors import InputTypeError, MissingPackageError, ScheduleError
+from ...errors import ScheduleError
+from ...results import new_axes
 from ._render import SHORTER, count_of_actions, too_long
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def plot(plan: Plan, ax: Axes | None = None) -> Axes:
     if too_long(plan):
         msg = f"{too_long(plan)} are too many for a picture. {SHORTER}"
         raise ScheduleError(msg)
-    ax = _axes(ax)
+    ax = new_axes(ax, size=(9.0, 5.0), instead=", or print plan.render()")
     drawn = strokes(plan)
     for kind, (colour, width, label) in LOOKS.items():
         if drawn.lines[kind]:
@@ -130,27 +131,6 @@ def plot(plan: Plan, ax: Axes | None = None) -> Axes:
     if plan.steps:
         ax.legend(loc="upper right")
     return ax
-
-
-def _axes(given: Any) -> Axes:
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-        from matplotlib.axes import Axes  # noqa: PLC0415
-    except ImportError as error:
-        msg = (
-            "drawing a plan needs matplotlib, which is not installed; install it with "
-            'pip install "derivative-covers[plot]", or print plan.render()'
-        )
-        raise MissingPackageError(msg) from error
-    if given is None:
-        return plt.subplots(figsize=(9.0, 5.0), layout="constrained")[1]
-    if not isinstance(given, Axes):
-        msg = (
-            f"ax must be one of matplotlib's Axes, as plt.subplots() gives them, or "
-            f"None; got {type(given).__name__}"
-        )
-        raise InputTypeError(msg)
-    return given
 
 
 def _path(lines: list[Stroke]) -> tuple[list[float], list[float]]:
