@@ -1,4 +1,4 @@
-"""``python -m derivative_covers``; see :mod:`derivative_covers._cli`."""
+"""``python -m derivative_covers``; the same as ``derivative-covers``."""
 
 from __future__ import annotations
 

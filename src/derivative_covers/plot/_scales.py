@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..results import new_axes
 from ._inputs import named_vector
@@ -58,6 +59,8 @@ def scales(h: Any, names: Any = None, *, ax: Axes | None = None) -> Axes:
         steps = 1 / v[some]
     ax.set_xscale("log")
     ax.set_xlabel("natural step 1 / h[i]")
+    if some.size:
+        _span_decades(ax, steps)
     if few:
         texts = [f"{names[i]}{'' if v[i] else ' (none)'}" for i in range(n)]
         ax.plot(steps, some, "o")
@@ -72,3 +75,12 @@ def scales(h: Any, names: Any = None, *, ax: Axes | None = None) -> Axes:
         title += f", {n - some.size:,} of them without a natural step"
     ax.set_title(title, loc="left", fontsize="medium")
     return ax
+
+
+def _span_decades(ax: Axes, steps: NDArray[Any]) -> None:
+    """Limits at powers of ten, so that there are numbers to read at both ends."""
+    with np.errstate(over="ignore"):
+        low = 10.0 ** np.floor(np.log10(steps.min()))
+        high = 10.0 ** np.ceil(np.log10(steps.max()))
+    if 0 < low < high < np.inf:
+        ax.set_xlim(low, high)

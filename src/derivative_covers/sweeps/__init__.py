@@ -25,10 +25,12 @@ from ._rows import hybrid_channels, quadrature_rows
 from ._second import Entries, hessian_entries, tightened
 from ._step import CoverState, Step
 from ._tiled import input_adjoints, input_cover
+from ._trial import CompilerTrial, try_compiler
 from ._wide import Dot, Linear
 
 __all__ = [
     "Allowance",
+    "CompilerTrial",
     "CoverState",
     "Dot",
     "Entries",
@@ -62,4 +64,5 @@ __all__ = [
     "slot_weights",
     "tangents",
     "tightened",
+    "try_compiler",
 ]
