@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("numba", "llvmlite", "scipy", "jax", "matplotlib", "mpmath")
+HEAVY = ("numba", "llvmlite", "scipy", "jax", "matplotlib", "mpmath", "click")
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -55,6 +55,17 @@ def test_matrix_is_light_and_imported_on_first_use() -> None:
         "assert 'derivative_covers.matrix' not in sys.modules\n"
         "assert 'matrix' in dir(dc)\n"
         "dc.matrix.symcover_min([[4.0, 1.0], [1.0, 9.0]])"
+    )
+    assert loaded_after(statement).isdisjoint(HEAVY)
+
+
+def test_plot_is_light_and_imported_on_first_use() -> None:
+    statement = (
+        "import sys\n"
+        "import derivative_covers as dc\n"
+        "assert 'derivative_covers.plot' not in sys.modules\n"
+        "assert 'plot' in dir(dc)\n"
+        "dc.plot.cover"
     )
     assert loaded_after(statement).isdisjoint(HEAVY)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 from derivative_covers._cli import _doctor as doctor
 from derivative_covers._cli import main
 
+ROOT = Path(__file__).parents[2]
 MODEL = """
 import numpy as np
 import derivative_covers as dc
@@ -197,6 +199,34 @@ def test_errors_are_one_sentence(
         assert "Traceback" not in err
 
 
+def test_the_page_shows_what_is_printed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs/how-to/command-line.md").read_text()
+    block = re.search(r"```python\n(# model.py\n.*?)```", page, re.DOTALL)
+    assert block is not None
+    (folder / "model.py").write_text(block[1])
+    start = re.search(r"^\$ echo '(.*)' > start.json$", page, re.MULTILINE)
+    assert start is not None
+    (folder / "start.json").write_text(start[1])
+    shown = re.findall(r"^\$ derivative-covers (.*)\n([^`]*)", page, re.MULTILINE)
+    assert len(shown) >= 5
+    for command, text in shown:
+        _, out, err = run(capsys, *command.split())
+        if command.endswith("--json"):  # all digits, which machines round differently
+            told, expected = json.loads(out), json.loads(text)
+            for one, other in zip(
+                told["variables"], expected["variables"], strict=True
+            ):
+                assert one.pop("name") == other.pop("name")
+                assert one == pytest.approx(other, rel=1e-9)
+        elif command.startswith("check"):  # errors of differences
+            heads = [[line[:18] for line in t.splitlines()] for t in (out, text)]
+            assert heads[0] == heads[1]
+        else:
+            assert out + err == text
+
+
 def test_doctor(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,7 +252,7 @@ def test_doctor(
 
 
 def test_the_console_script_is_this_command() -> None:
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    text = (ROOT / "pyproject.toml").read_text()
     script = tomllib.loads(text)["project"]["scripts"]["derivative-covers"]
     module, _, name = script.partition(":")
     assert getattr(importlib.import_module(module), name) is main

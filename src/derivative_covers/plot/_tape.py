@@ -71,6 +71,23 @@ def tape(tape: Tape, *, names: Any = None, ax: Axes | None = None) -> Axes:
     columns, rows = (1 + max(p[k] for p in place) for k in (0, 1))
     size = (max(4.0, 1.6 * columns), max(2.5, 0.8 * rows))
     ax = new_axes(ax, size=size)
+    outputs = set() if t.outputs is None else set(np.ravel(t.outputs).tolist())
+    boxes = []
+    for k in range(n):
+        name, value = _text(t, k, found)
+        colour = OTHER if parents[k] else CONSTANT
+        colour = INPUT if k < t.ninputs else colour
+        colour = OUTPUT if k in outputs else colour
+        box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "black"}
+        drawn = ax.text(
+            *place[k],
+            f"{name}\n{value}",
+            ha="center",
+            va="center",
+            fontsize="small",
+            bbox=box,
+        )
+        boxes.append(drawn.get_bbox_patch())
     for k in range(n):
         for p in dict.fromkeys(parents[k]):
             ax.annotate(
@@ -79,26 +96,11 @@ def tape(tape: Tape, *, names: Any = None, ax: Axes | None = None) -> Axes:
                 xytext=place[p],
                 arrowprops={
                     "arrowstyle": "->",
-                    "shrinkA": 16,
-                    "shrinkB": 16,
+                    "patchA": boxes[p],
+                    "patchB": boxes[k],
                     "color": "grey",
                 },
             )
-    outputs = set() if t.outputs is None else set(np.ravel(t.outputs).tolist())
-    for k in range(n):
-        name, value = _text(t, k, found)
-        colour = OTHER if parents[k] else CONSTANT
-        colour = INPUT if k < t.ninputs else colour
-        colour = OUTPUT if k in outputs else colour
-        box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "black"}
-        ax.text(
-            *place[k],
-            f"{name}\n{value}",
-            ha="center",
-            va="center",
-            fontsize="small",
-            bbox=box,
-        )
     ax.set_xlim(-0.5, columns - 0.5)
     ax.set_ylim(rows - 0.5, -0.5)
     ax.set_axis_off()
