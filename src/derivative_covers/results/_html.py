@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from ._summary import Summary
 
@@ -20,8 +19,18 @@ def page(
     title: str, grids: Sequence[list[tuple[str, ...]]], notes: Sequence[str] = ()
 ) -> str:
     """A title, tables of rows and notes."""
-    parts = [f"<div>{escape(title)}</div>", *map(_grid, grids)]
-    return "\n".join([*parts, *(f"<div>{escape(note)}</div>" for note in notes)])
+    parts = [_line(title), *map(_grid, grids), *map(_line, notes)]
+    return "\n".join(parts)
+
+
+def _line(text: str) -> str:
+    return f"<div>{_escape(text)}</div>"
+
+
+def _escape(text: str) -> str:
+    from html import escape  # noqa: PLC0415 - rarely needed, and its tables are large
+
+    return escape(text)
 
 
 def _grid(rows: list[tuple[str, ...]]) -> str:
@@ -35,4 +44,4 @@ def _grid(rows: list[tuple[str, ...]]) -> str:
 
 
 def _cells(texts: tuple[str, ...], tag: str) -> str:
-    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+    return "".join(f"<{tag}>{_escape(text)}</{tag}>" for text in texts)

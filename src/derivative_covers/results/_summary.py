@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,7 @@ FEW = 12  # entries that are all shown
 ENDS = 5  # largest, and smallest, that are shown of more
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A row an entry; of many entries the largest and the smallest ones.
 
     Attributes:
@@ -56,8 +54,7 @@ class Table:
         return [int(i) for i in ends[np.argsort(-sizes[ends], kind="stable")]]
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(NamedTuple):
     """A result for people.
 
     Attributes:
