@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -17,11 +18,12 @@ from ._text import number, text
 __all__ = ["Named", "Result", "flattened", "variables"]
 
 
-class Result:
+class Result(ABC):
     """A result that shows itself as a table, in a terminal and in a notebook."""
 
+    @abstractmethod
     def _summary(self) -> Summary:
-        raise NotImplementedError
+        """What it shows."""
 
     def __repr__(self) -> str:
         return text(self._summary())
@@ -42,9 +44,9 @@ class Named(Result):
 
     _names: Sequence[str] | None = field(default=None, kw_only=True, repr=False)
 
+    @abstractmethod
     def _variables(self) -> tuple[Any, int]:
         """A part in the structure of the inputs, and the axes before those of inputs."""
-        raise NotImplementedError
 
     @property
     def names(self) -> Sequence[str]:
