@@ -9,6 +9,15 @@ import pytest
 
 import derivative_covers as dc
 from derivative_covers.errors import BranchChangedError, DomainError, ReplayError
+from derivative_covers.replay._batch import Batch
+from derivative_covers.replay._workers import shared
+from derivative_covers.replay.kernels._kinds import (
+    GATHER,
+    GRADIENT,
+    KIND,
+    LANES,
+    LINEAR,
+)
 
 RNG = np.random.default_rng(11)
 
@@ -38,6 +47,53 @@ def test_several_outputs_and_shapes() -> None:
     one = int(outs[0, 1])
     assert tape.replay(X).gradients(one).shape == (5, 2, 2)
     assert tape.replay(X[:0]).values(outs).shape == (0, 2, 2)
+
+
+def every_instruction(x: Any) -> Any:
+    """Contiguous, strided, listed and single operands; sums; two slots; a dead node."""
+    y = x[:17]
+    flat = np.sum(-0.0 * np.logaddexp(y[:9], y[8:]))
+    pairs = np.sum(np.logaddexp(y[:9], y[8:]) * (y[1:10] - y[:9] ** 2))
+    apart = np.sum(y[:9] * y[::-2]) + np.mean(y[[3, 1, 4, 0, 5, 9, 2, 6, 16, 13]] ** 2)
+    loop = sum(y[i] * y[i + 1] for i in range(4)) - (y[0] - y[16])
+    return flat + pairs + apart + (y @ y) + loop + np.sum(y[5:14])
+
+
+def test_the_first_to_reach_an_operand_writes_the_bits_of_an_addition() -> None:
+    X = RNG.uniform(0.5, 2.0, size=(1100, 18))  # points for two threads
+    tape, out = dc.tape_function(every_instruction, X[0])
+    batch = Batch(tape, out)
+    _, g, _, failed = batch.sweep(X, GRADIENT)
+    assert not failed.any()
+    *addresses, marks, ranges = batch._found[GRADIENT]
+    kinds = batch.tables.code[: marks.size, KIND]
+    for some in (LANES, GATHER, LINEAR):
+        assert marks[kinds == some].any()
+    assert not marks.all()
+    assert np.diff(ranges).sum() < batch.tables.size
+    whole = np.array([[0, batch.tables.size]])
+    batch._found[GRADIENT] = (*addresses, np.zeros_like(marks), whole)
+    assert batch.sweep(X, GRADIENT)[1].tobytes() == g.tobytes()
+    for k in (0, 600, 1099):
+        expected = dc.gradient(every_instruction, X[k])
+        np.testing.assert_allclose(g[k], expected, rtol=1e-12)
+
+
+def test_work_is_shared_with_threads_whose_errors_arrive() -> None:
+    left = iter(range(40))
+    done: list[int] = []
+
+    def work() -> None:
+        for k in left:
+            done.append(k)
+            if k == 30:
+                msg = "of a thread or of the caller"
+                raise ReplayError(msg)
+
+    with pytest.raises(ReplayError, match="of a thread"):
+        shared(work, 4)
+    shared(work, 4)
+    assert sorted(done) == list(range(40))
 
 
 def test_a_point_on_another_branch_raises() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from itertools import count
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -12,17 +10,21 @@ from numpy.typing import NDArray
 
 from ..errors import ReplayError
 from ..tape import Tape
+from ._fresh import firsts
 from ._lower import lower
 from ._machine import addresses, cover_options
+from ._workers import CORES, shared
 from .kernels import batch
 from .kernels._kinds import COVER, GRADIENT
 
 __all__ = ["Batch"]
 
 Array = NDArray[np.float64]
-ROOM = 1 << 15  # numbers of memory that stay in cache
+ROOM = 1 << 14  # numbers of memory that stay in cache
 SHARE = 500  # points that are worth a thread of their own
-TILES = 8  # tiles that a thread takes at a time
+LARGE = 1 << 20  # numbers of memory that are not kept between calls
+LINE = 8  # numbers in a cache line
+PARTS = 4  # parts of the points for each thread
 _EMPTY = np.empty((0, 0))
 
 
@@ -45,8 +47,8 @@ class Batch:
             )
             raise ReplayError(msg)
         self.lanes = int(min(max(ROOM // max(t.size, 1) // 8 * 8, 8), 256))
-        self._template: Array | None = None
-        self._found: dict[int, tuple[Any, Any, Any]] = {}
+        self._free: list[tuple[Array, ...]] = []
+        self._found: dict[int, tuple[Any, ...]] = {}
 
     def sweep(self, X: Array, mode: int, ratio: float = 0.0) -> tuple[Any, ...]:
         """Values, gradients and covers, as far as ``mode`` asks, and which failed.
@@ -63,56 +65,71 @@ class Batch:
         if mode == COVER and t.dead:
             failed[:] = 1
             return Y, G, H, failed != 0
-        vl, fl, f2 = self._addresses(mode)
+        vl, fl, f2, fresh, zeroed = self._passes(mode)
         options = cover_options(ratio)
         run = batch.sweep.compiled()
         B = self.lanes
-        template = self._filled()
-        starts = count(0, B * TILES)  # who is free takes the next points
+        workers = max(min(CORES, npoints // SHARE), 1)
+        part = -(-npoints // (PARTS * workers * B)) * B
+        starts = count(0, part)  # who is free takes the next points
 
         def work_off() -> None:
-            size = template.size
-            p = template.copy()
-            q = np.empty(size if mode >= GRADIENT else 0)
-            s = np.empty(size if mode == COVER else 0)
-            work = np.empty(B)
+            p, q, s, work = room = self._room()
             while (first := next(starts)) < npoints:
-                last = min(first + B * TILES, npoints)
+                last = min(first + part, npoints)
                 run(
-                    t.code, t.count, vl, fl, f2, t.wide, t.ids, t.guards, t.outs, p, q,
-                    s, options, t.size, B, work, mode, X, first, last, Y, G, H, failed,
+                    t.code, t.count, vl, fl, f2, fresh, zeroed, t.wide, t.ids, t.guards,
+                    t.outs, p, q, s, options, t.size, B, work, mode, X, first, last, Y,
+                    G, H, failed,
                 )  # fmt: skip
+            if p.size <= LARGE:
+                self._free.append(room)
 
-        workers = min(os.cpu_count() or 1, npoints // SHARE)
-        others = [Thread(target=work_off) for _ in range(workers - 1)]
-        for thread in others:
-            thread.start()
-        work_off()
-        for thread in others:
-            thread.join()
+        shared(work_off, workers)
         return Y, G, H, failed != 0
 
-    def _addresses(self, mode: int) -> tuple[Any, Any, Any]:
-        """Addresses of values, of the reverse pass, and of what counts zero partials."""
+    def _passes(self, mode: int) -> tuple[Any, ...]:
+        """Addresses of values, of the reverse pass, and of what goes with it.
+
+        That is what counts zero partials for a cover; for a gradient, what writes
+        adjoints. Then the instructions that write, and what has to be zero before.
+        """
         if mode not in self._found:
             t = self.tables
             vl = addresses(t, "value", None)
             fl = f2 = vl
-            if mode >= GRADIENT:
-                fl = addresses(t, "cover" if mode == COVER else "adjoint", None)
-            if mode == COVER:
+            fresh = np.zeros(t.count, dtype=np.uint8)
+            zeroed = np.array([[0, t.size]])
+            if mode == GRADIENT:
+                fl, f2 = (addresses(t, name, None) for name in ("adjoint", "fresh"))
+                fresh, zeroed = firsts(t)
+            elif mode == COVER:
+                fl = addresses(t, "cover", None)
                 f2 = addresses(t, "zeros", None) if t.crosses else np.zeros_like(vl)
-            self._found[mode] = vl, fl, f2
+            self._found[mode] = vl, fl, f2, fresh, zeroed
         return self._found[mode]
 
-    def _filled(self) -> Array:
-        """Memory with the constants, single, behind the lanes of all entries."""
-        if self._template is None:
-            t, B = self.tables, self.lanes
-            p = np.zeros(t.size * B + t.pool.size)
-            for start, values in t.preset:
-                here = p[start * B : (start + values.size) * B]
-                here.reshape(-1, B)[:] = values[:, None]
-            p[t.size * B :] = t.pool
-            self._template = p
-        return self._template
+    def _room(self) -> tuple[Array, ...]:
+        """Memory for a tile: values, adjoints, those of a cover, and a sum.
+
+        Constants stand in it, single, behind the lanes of all entries.
+        """
+        try:
+            return self._free.pop()
+        except IndexError:
+            pass
+        t, B = self.tables, self.lanes
+        entries = t.size * B
+        p, q, s = (_aligned(entries + t.pool.size) for _ in range(3))
+        for start, values in t.preset:
+            here = p[start * B : (start + values.size) * B]
+            here.reshape(-1, B)[:] = values[:, None]
+        p[entries:] = t.pool
+        return p, q, s, _aligned(B)
+
+
+def _aligned(size: int) -> Array:
+    """Memory in which vectors of lanes straddle no cache lines."""
+    room = np.zeros(size + LINE - 1)
+    first = -(room.ctypes.data // room.itemsize) % LINE
+    return room[first : first + size]

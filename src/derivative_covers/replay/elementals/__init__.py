@@ -14,6 +14,8 @@ where each entry has its own.
 value      ``p[node] = f``; returns how many nodes are outside of their domain, at a
            kink, or at a tie
 adjoint    reverse: ``q[operand] += d q[node]``
+fresh      the same where all of these are zero, so that it need not read them and they
+           need not be there; no operand may stand twice
 tangent    ``r[node] = sum of d r[operand]``
 second     reverse, ``q`` holding adjoints and ``r`` tangents:
            ``s[operand] += d s[node] + q[node] * sum of c r[operands]``

@@ -172,8 +172,10 @@ class Body:
             *indented(loops[1], 2),
         ]
 
-    def selected(self, slot: str, additions: list[Addition]) -> list[str]:
-        """Additions by selection, free of branches."""
+    def selected(
+        self, slot: str, additions: list[Addition], *, fresh: bool = False
+    ) -> list[str]:
+        """Additions by selection, free of branches; ``fresh``: to zeros."""
         at = self.place(slot)
         out = []
         sums: dict[str, str] = {}
@@ -183,7 +185,8 @@ class Body:
                 # Formed first, so that the selection is between two names.
                 out.append(f"m{k} = {term}")
                 term = f"(m{k} if {add.guard} else 0.0)"
-            before = sums.get(add.array, f"{add.array}[{at}]")
+            held = "0.0" if fresh else f"{add.array}[{at}]"
+            before = sums.get(add.array, held)
             sums[add.array] = f"({before} + {term})"
         return [*out, *(f"{array}[{at}] = {text}" for array, text in sums.items())]
 

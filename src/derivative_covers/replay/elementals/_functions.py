@@ -18,6 +18,7 @@ import numpy as np
 from ...elementals import Elemental
 from ...errors import OptionError
 from ...sweeps.kernels import _jit
+from ._body import LANES, Body
 from ._compile import compile_function, scope
 from ._folder import keep
 from ._source import PASSES, shapes, source
@@ -40,6 +41,7 @@ class Functions:
         name: Name of the generated file, without its ending.
         text: Its text.
         pattern: Which operands are constants, as in :func:`functions`.
+        slots: The differentiated operands, ``"x"`` or ``"y"``.
         flat: Whether all second partials are zero wherever the elemental is evaluated.
         smooth: Whether its value pass always returns 0.
         never_zero: Whether its first partials are constants other than zero. Two operands
@@ -49,6 +51,7 @@ class Functions:
     def __init__(self, name: str, text: str, code: CodeType, traced: Traced) -> None:
         self.name, self.text = name, text
         self.pattern = traced.pattern
+        self.slots = Body(traced, LANES).slots
         self.flat = traced.flat
         self.smooth = traced.good is True
         ds = (traced.d1, traced.d2) if traced.two else (traced.d1,)
@@ -66,8 +69,8 @@ class Functions:
         Where that cannot be written to, it is compiled in memory.
 
         Args:
-            pass_: ``"value"``, ``"adjoint"``, ``"tangent"``, ``"second"``, ``"cover"``
-                or ``"zeros"``.
+            pass_: ``"value"``, ``"adjoint"``, ``"fresh"`` (one to adjoints that are
+                zero), ``"tangent"``, ``"second"``, ``"cover"`` or ``"zeros"``.
             shape: ``"lanes"`` or ``"gather"``.
 
         Returns:

@@ -14,7 +14,7 @@ from typing import Any
 from ._body import LANES, Addition, Body, indented, is_cheap, is_zero, times
 from ._symbols import Symbol
 
-__all__ = ["adjoint", "first_order", "is_finite", "second", "turns"]
+__all__ = ["adjoint", "first_order", "fresh", "is_finite", "second", "turns"]
 
 Text = Callable[[Any], str]
 Adds = dict[str, list[Addition]]
@@ -45,8 +45,12 @@ def _reverse(
     active: str,
     needs: dict[str, tuple[Any, ...]],
     adds: Callable[[str, Text], list[Addition]],
+    fresh: bool = False,
 ) -> list[str]:
-    """A reverse pass: ``needs`` are the expressions that the additions of a slot take."""
+    """A reverse pass: ``needs`` are the expressions that the additions of a slot take.
+
+    ``fresh``: what it adds to counts as zero.
+    """
     slots = (*body.slots, "xy") if body.merges else body.slots
     lines = body.write(*(x for k in slots for x in needs[k]))
     before = body.before(lines.leaves)
@@ -55,12 +59,16 @@ def _reverse(
         for k in slots:
             own = body.write(*needs[k])
             inner = [*heads, *body.reads(own.leaves), *own.lines]
-            loops.append(body.loop([*inner, *body.selected(k, adds(k, own.of))]))
+            inner += body.selected(k, adds(k, own.of), fresh=fresh)
+            loops.append(body.loop(inner))
         return [*before, *body.by_slots(loops), "return 0"]
     inner = [*body.places(), *body.reads(lines.leaves), *lines.lines]
     found = {k: [_plain(x, active) for x in adds(k, lines.of)] for k in slots}
     inner += turns(body, found, apart=[], both=[])
     inner = [*heads, f"if {active}:", *indented(inner)]
+    if fresh:
+        zeros = [f"q[{body.place(k)}] = 0.0" for k in body.slots]
+        before += body.loop([*body.places(), *zeros])
     return [*before, *body.loop(inner, down=True), "return 0"]
 
 
@@ -69,7 +77,15 @@ def _plain(x: Addition, active: str) -> Addition:
     return Addition(x.array, x.term) if x.guard == active else x
 
 
-def adjoint(body: Body) -> list[str]:
+def fresh(body: Body) -> list[str]:
+    """``q[operand] = d * q[node]``, bit for bit what an adjoint pass adds to zeros.
+
+    No operand may stand twice.
+    """
+    return adjoint(body, fresh=True)
+
+
+def adjoint(body: Body, *, fresh: bool = False) -> list[str]:
     """``q[operand] += d * q[node]``."""
     ds = body.firsts()
 
@@ -77,7 +93,7 @@ def adjoint(body: Body) -> list[str]:
         return [first_order(ds[k], of)]
 
     needs = {k: (d,) for k, d in ds.items()}
-    return _reverse(body, ["w = q[o + i]"], "w != 0.0", needs, adds)
+    return _reverse(body, ["w = q[o + i]"], "w != 0.0", needs, adds, fresh)
 
 
 def second(body: Body) -> list[str]:

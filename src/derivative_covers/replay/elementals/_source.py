@@ -8,7 +8,7 @@ from typing import Any
 from ._body import GATHER, SHAPES, Body, indented
 from ._cover import cover
 from ._forward import tangent, value, zeros
-from ._reverse import adjoint, second
+from ._reverse import adjoint, fresh, second
 from ._text import Lines
 from ._trace import Traced
 
@@ -17,6 +17,7 @@ __all__ = ["PASSES", "shapes", "source"]
 PASSES: dict[str, Callable[[Body], list[str]]] = {
     "value": value,
     "adjoint": adjoint,
+    "fresh": fresh,
     "tangent": tangent,
     "second": second,
     "cover": cover,

@@ -79,8 +79,8 @@ def wide_value(p, ids, w, size, B, work, is_dot):
 
 
 @kernel
-def linear_reverse(p, v, ids, w, size, B, absolute):
-    """Reverse: ``v[x] += coefficient * v[node]``."""
+def linear_reverse(p, v, ids, w, size, B, absolute, fresh):
+    """Reverse: ``v[x] += coefficient * v[node]``; ``fresh``: ``v[x]`` counts as zero."""
     nk, xk, xid, yk = w[4], w[9], w[10], w[15]
     for o in range(w[1] * w[2] * w[3] - 1, -1, -1):
         x = at(w, 5, o)
@@ -94,8 +94,12 @@ def linear_reverse(p, v, ids, w, size, B, absolute):
             c = p[place(y + m * yk, size, B)]
             if absolute:
                 c = abs(c)
-            for e in range(B):
-                one[e] += c * node[e]
+            if fresh:
+                for e in range(B):
+                    one[e] = 0.0 + c * node[e]
+            else:
+                for e in range(B):
+                    one[e] += c * node[e]
 
 
 @kernel
@@ -194,14 +198,18 @@ def copied(v, ids, code, k, B):
 
 
 @kernel
-def returned(v, ids, code, k, B):
-    """Reverse of a copy."""
+def returned(v, ids, code, k, B, fresh):
+    """Reverse of a copy; ``fresh``: what it adds to counts as zero."""
     x, o = code[k, X], code[k, OUT]
     for i in range(code[k, N] - 1, -1, -1):
         at_ = ids[x + i] if code[k, KIND] == IDS else x + i * code[k, MORE]
         source, node = v[at_ * B : at_ * B + B], v[(o + i) * B : (o + i) * B + B]
-        for e in range(B):
-            source[e] += node[e]
+        if fresh:
+            for e in range(B):
+                source[e] = 0.0 + node[e]
+        else:
+            for e in range(B):
+                source[e] += node[e]
 
 
 @kernel
@@ -232,8 +240,12 @@ def values(code, count, fl, wide, ids, p, size, B, work):
 
 
 @kernel
-def reverse(code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode):
-    """A reverse pass; gives how many nodes had no ordinary split, over all points."""
+def reverse(code, count, fl, f2, fresh, wide, ids, p, q, s, options, size, B, mode):
+    """A reverse pass; gives how many nodes had no ordinary split, over all points.
+
+    ``fresh`` marks instructions that are the first to add to all of their operands. Where
+    ``mode`` is GRADIENT, ``f2`` are their passes, and ``q`` need not be zero there.
+    """
     bad = 0
     ap = p.ctypes.data
     aq = q.ctypes.data
@@ -247,7 +259,8 @@ def reverse(code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode):
             xl, yl = place(x, size, B), place(y, size, B)
             if mode == COVER and f2[f] != 0:
                 bad += invoke(f2[f], ap, aq, ar, as_, ai, o * B, xl, yl, n * B)
-            bad += invoke(fl[f], ap, aq, ar, as_, ai, o * B, xl, yl, n * B)
+            g = f2[f] if fresh[k] else fl[f]
+            bad += invoke(g, ap, aq, ar, as_, ai, o * B, xl, yl, n * B)
         elif kind == GATHER:
             for i in range(n - 1, -1, -1):
                 h = (o + i) * B
@@ -255,15 +268,16 @@ def reverse(code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode):
                 yl = place(ids[y + i], size, B)
                 if mode == COVER and f2[f] != 0:
                     bad += invoke(f2[f], ap, aq, ar, as_, ai, h, xl, yl, B)
-                bad += invoke(fl[f], ap, aq, ar, as_, ai, h, xl, yl, B)
+                g = f2[f] if fresh[k] else fl[f]
+                bad += invoke(g, ap, aq, ar, as_, ai, h, xl, yl, B)
         elif kind in (LINE, IDS):
-            returned(q, ids, code, k, B)
+            returned(q, ids, code, k, B, fresh[k])
             if mode == COVER:
-                returned(s, ids, code, k, B)
+                returned(s, ids, code, k, B, False)
         elif kind == LINEAR:
-            linear_reverse(p, q, ids, wide[x], size, B, False)
+            linear_reverse(p, q, ids, wide[x], size, B, False, fresh[k])
             if mode == COVER:
-                linear_reverse(p, s, ids, wide[x], size, B, True)
+                linear_reverse(p, s, ids, wide[x], size, B, True, False)
         else:
             bad += dot_reverse(p, q, s, ids, wide[x], size, B, mode, options)
     return bad
@@ -286,41 +300,42 @@ def holds(guards, p, size, B):
 def spread(p, rows, B):
     """Points to lanes of the inputs; lanes without a point repeat the last one."""
     lanes, n = rows.shape
-    for e in range(lanes):
-        row, column = rows[e], p[e:]
-        for i in range(n):
-            column[i * B] = row[i]
-    for e in range(lanes, B):
-        row, column = rows[lanes - 1], p[e:]
-        for i in range(n):
-            column[i * B] = row[i]
+    lines = p[: n * B].reshape(n, B)
+    for i in range(n):
+        for e in range(lanes):
+            lines[i, e] = rows[e, i]
+        for e in range(lanes, B):
+            lines[i, e] = rows[lanes - 1, i]
 
 
 @kernel
 def collected(v, rows, B):
-    """Lanes of the inputs to points; gives 0, or NaN where an entry is not finite."""
+    """Lanes of the inputs to points; gives how many numbers are not finite."""
     lanes, n = rows.shape
-    off = 0.0
+    lines = v[: n * B].reshape(n, B)
     for e in range(lanes):
-        row, column = rows[e], v[e:]
         for i in range(n):
-            t = column[i * B]
-            row[i] = t
-            off += t * 0.0
+            rows[e, i] = lines[i, e]
+    off = 0
+    for k in range(n * B):
+        t = v[k] * 0.0
+        off += t != t
     return off
 
 
 @kernel
-def cleared(v):
-    """Zeros."""
-    for k in range(v.size):
-        v[k] = 0.0
+def cleared(v, ranges, B):
+    """Zeros in ranges of entries."""
+    for r in range(ranges.shape[0]):
+        part = v[ranges[r, 0] * B : ranges[r, 1] * B]
+        for k in range(part.size):
+            part[k] = 0.0
 
 
 @kernel
 def sweep(
-    code, count, vl, fl, f2, wide, ids, guards, outs, p, q, s, options, size, B, work,
-    mode, X_, first, last, Y_, G_, H_, failed,
+    code, count, vl, fl, f2, fresh, zeroed, wide, ids, guards, outs, p, q, s, options,
+    size, B, work, mode, X_, first, last, Y_, G_, H_, failed,
 ):  # fmt: skip
     """Values, gradients and covers of the points ``first .. last-1``, ``B`` at a time.
 
@@ -343,19 +358,19 @@ def sweep(
                     off += y * 0.0
             fine = off == 0.0  # NaN where something is not finite
         if fine and mode >= 0:
-            cleared(q[: size * B])
+            cleared(q, zeroed, B)
             if mode == COVER:
-                cleared(s[: size * B])
+                cleared(s, zeroed, B)
             out = outs[0] * B
             for e in range(B):
                 q[out + e] = 1.0
             bad = reverse(
-                code, count, fl, f2, wide, ids, p, q, s, options, size, B, mode
+                code, count, fl, f2, fresh, wide, ids, p, q, s, options, size, B, mode
             )
             off = collected(q, G_[start : start + lanes], B)
             if mode == COVER:
                 off += collected(s, H_[start : start + lanes], B)
-            fine = bad == 0 and off == 0.0
+            fine = bad == 0 and off == 0
         if not fine:
             for e in range(lanes):
                 failed[start + e] = 1
