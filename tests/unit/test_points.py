@@ -120,3 +120,13 @@ def test_what_cannot_be_replayed_is_refused() -> None:
     tape, _ = dc.tape_function(lambda x: x[0] * dc.value(x[1]), [2.0, 3.0])
     with pytest.raises(ReplayError, match="value"):
         tape.replay([[1.0, 2.0], [2.0, 3.0]])
+
+
+def test_a_point_that_is_not_finite_is_named() -> None:
+    compiled = dc.compile(lambda x: np.sum(1 / x), np.ones(3))  # 1 / inf is finite
+    X = np.ones((5, 3))
+    X[3, 1] = np.inf
+    for many in (compiled.values, compiled.gradients, compiled.covers):
+        with pytest.raises(DomainError, match=r"x\[1\] is inf") as error:
+            many(X)
+        assert error.value.__notes__ == ["The point is X[3]."]

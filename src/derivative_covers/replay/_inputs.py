@@ -51,7 +51,11 @@ class Inputs:
         like = self.like
         if like.structure is not None and isinstance(X, (Mapping, tuple, list)):
             X = self._flat_list(X)
-        X = input_array(X, "X") if np.size(X) else np.asarray(X, dtype=like.dtype)
+        # Whoever evaluates a point looks whether it is finite.
+        if np.size(X):
+            X = input_array(X, "X", finite=False)
+        else:
+            X = np.asarray(X, dtype=like.dtype)
         shape = like.shape
         if X.ndim != len(shape) + 1 or X.shape[1:] != shape:
             msg = (

@@ -46,7 +46,7 @@ def sweep_rows(
             break
         rows = points if found is None else points[left]
         *parts, failed = batch.sweep(rows, mode, ratio)
-        done = left[~failed]
+        done = left[~failed] if failed.any() else left
         if not branch.checked:
             others = done[(points[done] != branch.point).any(axis=1)]
             if others.size:

@@ -34,8 +34,8 @@ __all__ = ["Leaf", "Structure", "input_array", "map_leaves", "plan"]
 _NESTS = (dict, tuple, list)
 
 
-def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
-    """The point as an array of the tape's type.
+def input_array(x0: Any, name: str = "x0", *, finite: bool = True) -> NDArray[Any]:
+    """The point as an array of the tape's type; ``finite``: whether to look at entries.
 
     Raises:
         InputTypeError: If it does not hold numbers.
@@ -109,7 +109,7 @@ def input_array(x0: Any, name: str = "x0") -> NDArray[Any]:
         if name != "x0":
             msg += " Leave it out, or pass it in args or kwargs."
         raise ShapeError(msg)
-    if not np.isfinite(x).all():
+    if finite and not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(np.atleast_1d(x)))[0])
         bad = np.atleast_1d(x)[at]
         msg = f"{name}{list(at)} is {bad!s}; every input must be finite."

@@ -297,8 +297,21 @@ def holds(guards, p, size, B):
 
 
 @kernel
+def endless(v):
+    """How many numbers are not finite."""
+    found = 0
+    for k in range(v.size):
+        t = v[k] * 0.0
+        found += t != t
+    return found
+
+
+@kernel
 def spread(p, rows, B):
-    """Points to lanes of the inputs; lanes without a point repeat the last one."""
+    """Points to lanes of the inputs; gives how many numbers are not finite.
+
+    Lanes without a point repeat the last one.
+    """
     lanes, n = rows.shape
     lines = p[: n * B].reshape(n, B)
     for i in range(n):
@@ -306,6 +319,7 @@ def spread(p, rows, B):
             lines[i, e] = rows[e, i]
         for e in range(lanes, B):
             lines[i, e] = rows[lanes - 1, i]
+    return endless(p[: n * B])
 
 
 @kernel
@@ -316,11 +330,7 @@ def collected(v, rows, B):
     for e in range(lanes):
         for i in range(n):
             rows[e, i] = lines[i, e]
-    off = 0
-    for k in range(n * B):
-        t = v[k] * 0.0
-        off += t != t
-    return off
+    return endless(v[: n * B])
 
 
 @kernel
@@ -344,8 +354,8 @@ def sweep(
     """
     for start in range(first, last, B):
         lanes = min(B, last - start)
-        spread(p, X_[start : start + lanes], B)
-        bad = values(code, count, vl, wide, ids, p, size, B, work)
+        bad = spread(p, X_[start : start + lanes], B)
+        bad += values(code, count, vl, wide, ids, p, size, B, work)
         fine = bad == 0 and holds(guards, p, size, B)
         if fine:
             off = 0.0
