@@ -185,11 +185,6 @@ def resolve(
         f"the first argument is a {type(first).__name__}; a Tape (with its outputs) or a "
         "function (with a point) is needed."
     )
-    if hasattr(first, "value_and_gradient"):
-        msg += (
-            " A compiled program has methods of its own, such as f.gradient(x) and "
-            "f.cover(x); f.f is its function."
-        )
     raise InputTypeError(msg)
 
 
