@@ -122,8 +122,8 @@ def options_for(
             )
             raise OptionError(msg)
     options = {**method.options, **given}
-    if method.name not in ("L-BFGS-B", "TNC", "SLSQP", "trust-constr"):
-        options.setdefault("maxiter", 1000 * n)
+    if method.name != "L-BFGS-B":
+        options.setdefault("maxfun" if method.name == "TNC" else "maxiter", 1000 * n)
     if constrained:  # the method's own tests, in variables without units
         small = 1e-10 if tol is None else max(tol, 1e-14)
         if method.name == "SLSQP":

@@ -97,7 +97,8 @@ def minimize(
 
         - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
-          finds none where the model promises some), ``"limit"``, ``"callback"``, or
+          finds none where the model promises some), ``"unbounded"``, ``"limit"``,
+          ``"callback"``, or
           ``"scipy"`` where constraints leave the end to SciPy;
         - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``;
         - ``scale``: step of each variable, in units; ``unscaled``: variables without a
@@ -181,6 +182,8 @@ def minimize(
             break
         run.rescaled += 1
     predicted = predicted_decrease(point, run.scaling, run.bounds)
+    if not np.isfinite(run.test.worth(point)):
+        run.reason = "unbounded"
     if run.reason == "stagnated" and predicted <= NEAR * run.test.worth(point):
         run.reason = "exhausted"
     return result_of(run, point, predicted, found)
@@ -241,15 +244,16 @@ def _one_round(
         more["constraints"] = scaled_constraints(task.constraints, s, point.x)
     run.reason = ""
     try:
-        found = optimize.minimize(
-            objective.value,
-            s.to_scaled(point.x),
-            jac=objective.gradient,
-            method=task.how.name,
-            options=dict(task.settings),
-            callback=callback_for(run, objective, test),
-            **more,
-        )
+        with np.errstate(all="ignore"):  # of points where f is not finite, and of ends
+            found = optimize.minimize(
+                objective.value,
+                s.to_scaled(point.x),
+                jac=objective.gradient,
+                method=task.how.name,
+                options=dict(task.settings),
+                callback=callback_for(run, objective, test),
+                **more,
+            )
     except StopIteration:  # of a method that does not know it
         found = None
     if found is not None and task.ends_itself:

@@ -91,6 +91,8 @@ class Objective:
 
     def hvp(self, y: Array, v: Array) -> Array:
         """Scaled Hessian product."""
+        if not np.isfinite(v).all():  # trust-krylov asks so where the gradient is zero
+            return np.full(np.size(v), np.nan)
         self.counts.nhev += 1
         s = self.scaling
         found = s.program.hvp(self.to_units(y), s.to_units(np.ravel(v)))

@@ -25,10 +25,18 @@ MESSAGES = {
     "exhausted": "Converged: the method finds no decrease, and the model promises {predicted:.2g}, as good as the rounding of f.",
     "stagnated": "Stagnated: the method finds no decrease, though the model promises {predicted:.2g} where {worth:.2g} is worth a step.",
     "limit": "Stopped at a limit of SciPy's: {scipy}",
+    "unbounded": "f falls without bound, as far as floats reach.",
     "callback": "The callback raised StopIteration.",
     "scipy": "{scipy}",
 }
-STATUS = {"converged": 0, "exhausted": 0, "limit": 1, "stagnated": 2, "callback": 99}
+STATUS = {
+    "converged": 0,
+    "exhausted": 0,
+    "limit": 1,
+    "stagnated": 2,
+    "unbounded": 3,
+    "callback": 99,
+}
 
 
 @dataclass

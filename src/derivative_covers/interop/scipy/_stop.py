@@ -26,7 +26,8 @@ IDLE = 30
 """Iterations without a decrease after which a trust region is given up."""
 
 PATIENCE = 5
-"""Iterations between two new covers, where only the old scale is against stopping."""
+"""Iterations between two new covers, where only the old scale is against stopping; and
+those without a decrease, such as the rejected steps of a trust region, that say nothing."""
 
 
 def predicted_decrease(
@@ -42,7 +43,8 @@ def predicted_decrease(
     g = point.gradient * s.step / s.unit
     with np.errstate(invalid="ignore", over="ignore"):
         p = np.clip(-g, s.to_scaled(bounds[0]) - y, s.to_scaled(bounds[1]) - y)
-        return float(-(g @ p) - p @ p / 2) * s.unit
+        gain = float(-(g @ p) - p @ p / 2) * s.unit
+    return max(gain, 0.0)
 
 
 def rounding_of(program: Compiled, x: Array) -> float:
@@ -57,7 +59,7 @@ def rounding_of(program: Compiled, x: Array) -> float:
     results = tape.vals[: weights.size]
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.where(weights == 0, 0.0, np.abs(weights * results))
-    return EPS * float(np.linalg.norm(size))
+        return EPS * float(np.linalg.norm(size))
 
 
 class StopTest:
@@ -78,7 +80,7 @@ class StopTest:
             )
             raise OptionError(msg)
         self.program, self.first, self.tol = program, first.value, float(tol or 0.0)
-        self.last, self.decrease = first.value, 0.0
+        self.last, self.decrease, self.left = first.value, 0.0, np.inf
         self.idle = self.waited = 0
         self._rounding: tuple[float, float] | None = None
 
@@ -109,17 +111,22 @@ class StopTest:
                 stopping.
         """
         decrease = self.last - point.value
-        left = _left(self.decrease, decrease)
+        if decrease > 0 or self.idle >= PATIENCE:
+            self.left = _left(self.decrease, decrease)
         self.last, self.decrease = point.value, decrease
         self.idle = self.idle + 1 if decrease <= 0 else 0
         self.waited += 1
+        if predicted == 0:
+            return "converged"
         gained = abs(self.first - point.value)
         most = RESOLVED * abs(point.value) + (EPS**1.5 + self.tol) * gained
-        if left <= most:
+        if self.left <= most:
             worth = self.worth(point)
-            if left <= worth and predicted <= worth:
+            if not np.isfinite(worth):
+                return "unbounded"
+            if self.left <= worth and predicted <= worth:
                 return "converged"
-            if left <= worth and self.waited >= PATIENCE:
+            if self.left <= worth and self.waited >= PATIENCE:
                 self.waited = 0
                 if afresh(point) <= worth:
                     return "converged"
