@@ -80,84 +80,114 @@ def constraints_of(constraints: Any) -> list[Any]:
     return given
 
 
-def scaled_constraints(given: list[Any], s: Scaling, x: Array) -> list[Any]:
-    """The same constraints on scaled variables, each row divided by its gradient's norm."""
-    return [_scaled(c, s, x) for c in given]
+def scaled_constraints(
+    given: list[Any], s: Scaling, x: Array, *, second: bool
+) -> list[Any]:
+    """The same constraints on scaled variables.
+
+    Each row is divided by the norm of its gradient at ``x``.
+
+    Args:
+        given: The constraints, in units.
+        s: Scaled variables.
+        x: Where gradients are taken.
+        second: Whether the method takes second derivatives of constraints.
+    """
+    return [
+        _linear(c, s)
+        if isinstance(c, optimize.LinearConstraint)
+        else _nonlinear(c, s, x, second)
+        for c in given
+    ]
 
 
-def _scaled(c: Any, s: Scaling, x: Array) -> Any:
-    if isinstance(c, optimize.LinearConstraint):
-        if sparse.issparse(c.A):
-            A = sparse.csr_matrix(c.A) @ sparse.diags(s.step)
-            size = _sizes(np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel()))
-            A = sparse.diags(1 / size) @ A
-        else:
-            A = np.atleast_2d(np.asarray(c.A, dtype=float)) * s.step
-            size = _sizes(np.linalg.norm(A, axis=1))
-            A = A / size[:, None]
-        return optimize.LinearConstraint(
-            A, np.asarray(c.lb) / size, np.asarray(c.ub) / size, _keep(c, size.size)
-        )
-    if isinstance(c, Mapping):
-        return _dictionary(c, s, x)
-    jac = c.jac if callable(c.jac) else None
-    fun, jacobian, size = _rows(c.fun, jac, (), s, x)
-    hess: Any = c.hess
-    if callable(c.hess):
+def _linear(c: Any, s: Scaling) -> Any:
+    if sparse.issparse(c.A):
+        A = sparse.csr_matrix(c.A) @ sparse.diags(s.step)
+        size = _sizes(np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel()))
+        A = sparse.diags(1 / size) @ A
+    else:
+        A = np.atleast_2d(np.asarray(c.A, dtype=float)) * s.step
+        size = _sizes(np.linalg.norm(A, axis=1))
+        A = A / size[:, None]
+    lb, ub = np.asarray(c.lb) / size, np.asarray(c.ub) / size
+    return optimize.LinearConstraint(A, lb, ub, c.keep_feasible)
 
-        def hess(y: Array, v: Array) -> Any:
-            H = c.hess(s.to_units(y), np.asarray(v) / size)
-            D = sparse.diags(s.step)
-            if isinstance(H, sparse.linalg.LinearOperator):
-                D = sparse.linalg.aslinearoperator(D)
-            return D @ H @ D
 
+def _nonlinear(c: Any, s: Scaling, x: Array, second: bool) -> Any:
+    old = isinstance(c, Mapping)
+    given: Mapping[str, Any] = c if old else vars(c)
+    f, args, jac = given["fun"], tuple(given.get("args", ())), given.get("jac")
+    rows = _Given(f, jac, args) if callable(jac) else Traced(f, x, args=args)
+    size = _sizes(np.linalg.norm(rows.jacobian(x) * s.step, axis=1))
+
+    def fun(y: Array) -> Array:
+        return rows.value(s.to_units(y)) / size
+
+    def jacobian(y: Array) -> Array:
+        return rows.jacobian(s.to_units(y)) * s.step / size[:, None]
+
+    if old and not second:
+        return {"type": given["type"], "fun": fun, "jac": jacobian}
+    lb, ub = (0, 0 if given["type"] == "eq" else np.inf) if old else (c.lb, c.ub)
+    hess = c.hess if second and not old else optimize.BFGS()
+    if second and callable(hess):
+        hess = _users(hess, s, size)
+    elif second and isinstance(rows, Traced):
+        hess = _programs(rows, s, size)
     return optimize.NonlinearConstraint(
         fun,
-        np.asarray(c.lb) / size,
-        np.asarray(c.ub) / size,
+        np.asarray(lb) / size,
+        np.asarray(ub) / size,
         jac=jacobian,
         hess=hess,
-        keep_feasible=_keep(c, size.size),
+        keep_feasible=given.get("keep_feasible", False),
     )
 
 
-def _dictionary(c: Mapping[str, Any], s: Scaling, x: Array) -> dict[str, Any]:
-    fun, jacobian, _ = _rows(c["fun"], c.get("jac"), c.get("args", ()), s, x)
-    return {"type": c["type"], "fun": fun, "jac": jacobian}
+class _Given:
+    """A constraint that brings its Jacobian."""
+
+    def __init__(self, fun: Any, jac: Any, args: tuple[Any, ...]) -> None:
+        self.fun, self.jac, self.args = fun, jac, args
+
+    def value(self, x: Array) -> Array:
+        return np.atleast_1d(np.asarray(self.fun(x, *self.args), dtype=float))
+
+    def jacobian(self, x: Array) -> Array:
+        found = self.jac(x, *self.args)
+        dense = found.toarray() if sparse.issparse(found) else np.asarray(found)
+        return np.atleast_2d(dense)
 
 
-def _rows(
-    fun: Callable[..., Any], jac: Any, args: tuple[Any, ...], s: Scaling, x: Array
-) -> tuple[Callable[[Array], Any], Callable[[Array], Any], Array]:
-    """Function and Jacobian of scaled variables, and what rows are divided by."""
-    if callable(jac):
+def _programs(rows: Traced, s: Scaling, size: Array) -> Callable[..., Any]:
+    """Hessian of the weighted sum of scaled rows, by products from the tape."""
+    n = s.step.size
 
-        def value(x: Array) -> Array:
-            return np.atleast_1d(np.asarray(fun(x, *args), dtype=float))
+    def hess(y: Array, weights: Array) -> Any:
+        x, w = s.to_units(y), np.asarray(weights) / size
 
-        def slope(x: Array) -> Any:
-            found = jac(x, *args)
-            return found.toarray() if sparse.issparse(found) else np.asarray(found)
+        def product(v: Array) -> Array:
+            return np.asarray(s.step * rows.hvp(x, w, s.step * np.ravel(v)))
 
-    else:
-        traced = Traced(fun, x, args=args)
-        value, slope = traced.value, traced.jacobian
-    size = _sizes(np.linalg.norm(np.atleast_2d(slope(x)) * s.step, axis=1))
+        return sparse.linalg.LinearOperator((n, n), matvec=product, dtype=float)
 
-    def scaled_value(y: Array) -> Array:
-        return value(s.to_units(y)) / size
+    return hess
 
-    def scaled_jacobian(y: Array) -> Any:
-        return np.atleast_2d(slope(s.to_units(y))) * s.step / size[:, None]
 
-    return scaled_value, scaled_jacobian, size
+def _users(given: Callable[..., Any], s: Scaling, size: Array) -> Callable[..., Any]:
+    """The same from the user's function: a matrix, sparse or dense, or an operator."""
+
+    def hess(y: Array, weights: Array) -> Any:
+        D: Any = sparse.diags(s.step)
+        H = given(s.to_units(y), np.asarray(weights) / size)
+        if isinstance(H, sparse.linalg.LinearOperator):
+            D = sparse.linalg.aslinearoperator(D)
+        return D @ H @ D
+
+    return hess
 
 
 def _sizes(norms: Array) -> Array:
     """Norms of gradients; 1 for a row that is flat here."""
     return np.where((norms > 0) & np.isfinite(norms), norms, 1.0)
-
-
-def _keep(c: Any, rows: int) -> Any:
-    return np.broadcast_to(np.asarray(c.keep_feasible, dtype=bool), (rows,))

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ...covers import jacobian
+from ...covers import hvp, jacobian
 from ...covers._arguments import RecordingOptions
 from ...replay import compile
 from ...sweeps import check_outputs, tangents
@@ -51,3 +51,11 @@ class Traced:
         program = check_outputs(tape, outs)
         columns = [tangents(program, tape, e)[outs] for e in np.eye(tape.ninputs)]
         return np.stack(columns, axis=1)
+
+    def hvp(self, x: Array, weights: Array, v: Array) -> Array:
+        """Product of ``v`` and the Hessian of the weighted sum of outputs."""
+        tape, outs = self.tape(x)
+        products = [
+            w * hvp(tape, k, v) for w, k in zip(weights, outs, strict=True) if w
+        ]
+        return np.sum(products, axis=0) if products else np.zeros_like(v)

@@ -125,11 +125,11 @@ def options_for(
     if method.name != "L-BFGS-B":
         options.setdefault("maxfun" if method.name == "TNC" else "maxiter", 1000 * n)
     if constrained:  # the method's own tests, in variables without units
-        small = 1e-10 if tol is None else max(tol, 1e-14)
+        small = max(tol or 0.0, 1e-12)
         if method.name == "SLSQP":
             options["ftol"] = small
         else:
-            options.update(gtol=small, xtol=small, barrier_tol=small)
+            options["barrier_tol"] = small
     return options
 
 

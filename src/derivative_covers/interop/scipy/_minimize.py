@@ -18,7 +18,7 @@ from ._package import optimize
 from ._point import Point
 from ._result import Run, callback_for, result_of
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
-from ._stop import StopTest, predicted_decrease
+from ._stop import StopTest, predicted_decrease, stationary
 
 __all__ = ["minimize"]
 
@@ -174,11 +174,12 @@ def minimize(
         run.reason = "stagnated"
         if rescale == "start":
             break
-        fresh = _afresh(estimate, point)
+        old, fresh = run.scaling, _afresh(estimate, point)
+        if fresh is None or run.rescaled == ROUNDS:
+            break
+        run.scaling = fresh
         gained = start.value - point.value
-        if fresh is not None:
-            run.scaling = fresh
-        if fresh is None or run.rescaled == ROUNDS or gained <= run.test.worth(point):
+        if gained <= run.test.worth(point) and _alike(old.step, fresh.step):
             break
         run.rescaled += 1
     predicted = predicted_decrease(point, run.scaling, run.bounds)
@@ -225,9 +226,9 @@ def _one_round(
             else predicted_decrease(point, scaling, run.bounds)
         )
 
-    def test(point: Point) -> str | None:
+    def test(point: Point, state: Any) -> str | None:
         if task.ends_itself:
-            return None
+            return "stationary" if stationary(state, run.test.tol) else None
         return run.test(point, predicted_decrease(point, s, run.bounds), afresh)
 
     more: dict[str, Any] = {}
@@ -241,7 +242,9 @@ def _one_round(
         lb, ub = (s.to_scaled(b) for b in run.bounds)
         more["bounds"] = optimize.Bounds(lb, ub)
     if task.constraints:
-        more["constraints"] = scaled_constraints(task.constraints, s, point.x)
+        more["constraints"] = scaled_constraints(
+            task.constraints, s, point.x, second=bool(task.how.second)
+        )
     run.reason = ""
     try:
         with np.errstate(all="ignore"):  # of points where f is not finite, and of ends
@@ -311,6 +314,12 @@ def _afresh(estimate: Callable[[Point], Scaling], point: Point) -> Scaling | Non
         return estimate(point)
     except DomainError:
         return None
+
+
+def _alike(a: Array, b: Array) -> bool:
+    """Whether steps are the same up to a factor for all, and a factor two for each."""
+    ratio = a / b
+    return bool(ratio.max() <= 2 * ratio.min())
 
 
 def _at_limit(found: Any) -> bool:

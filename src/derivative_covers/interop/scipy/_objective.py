@@ -95,7 +95,10 @@ class Objective:
             return np.full(np.size(v), np.nan)
         self.counts.nhev += 1
         s = self.scaling
-        found = s.program.hvp(self.to_units(y), s.to_units(np.ravel(v)))
+        try:
+            found = s.program.hvp(self.to_units(y), s.to_units(np.ravel(v)))
+        except (DomainError, NondifferentiableError):  # of a step that is refused
+            return np.ravel(v)
         return np.asarray(found * s.step / s.unit)
 
     def hessian(self, y: Array) -> Array:

@@ -23,3 +23,4 @@ def _module(name: str) -> Any:
 
 optimize = _module("scipy.optimize")
 sparse = _module("scipy.sparse")
+_module("scipy.sparse.linalg")

@@ -25,6 +25,7 @@ MESSAGES = {
     "exhausted": "Converged: the method finds no decrease, and the model promises {predicted:.2g}, as good as the rounding of f.",
     "stagnated": "Stagnated: the method finds no decrease, though the model promises {predicted:.2g} where {worth:.2g} is worth a step.",
     "limit": "Stopped at a limit of SciPy's: {scipy}",
+    "stationary": "Converged: gradient of the Lagrangian, violation and barrier are negligible in scaled variables.",
     "unbounded": "f falls without bound, as far as floats reach.",
     "callback": "The callback raised StopIteration.",
     "scipy": "{scipy}",
@@ -65,7 +66,7 @@ class Run:
 
 
 def callback_for(
-    run: Run, objective: Objective, test: Callable[[Point], str | None]
+    run: Run, objective: Objective, test: Callable[[Point, Any], str | None]
 ) -> Callable[..., None]:
     """SciPy's callback: the stopping test, and the user's callback in units."""
     callback = run.callback
@@ -89,7 +90,7 @@ def callback_for(
             except StopIteration:
                 run.reason = "callback"
                 raise
-        reason = test(point)
+        reason = test(point, state[0] if state else None)
         if reason is not None:
             run.reason = reason
             raise StopIteration

@@ -14,7 +14,7 @@ from ...sweeps import adjoints, check_outputs
 from ._point import Point
 from ._scaling import Scaling
 
-__all__ = ["StopTest", "predicted_decrease", "rounding_of"]
+__all__ = ["StopTest", "predicted_decrease", "rounding_of", "stationary"]
 
 Array = NDArray[Any]
 EPS = float(np.finfo(float).eps)
@@ -28,6 +28,10 @@ IDLE = 30
 PATIENCE = 5
 """Iterations between two new covers, where only the old scale is against stopping; and
 those without a decrease, such as the rejected steps of a trust region, that say nothing."""
+
+
+NEGLIGIBLE = 1e-9
+"""Of constrained problems, in scaled variables."""
 
 
 def predicted_decrease(
@@ -138,3 +142,15 @@ def _left(before: float, last: float) -> float:
     if not 0 < last < before:
         return last
     return min(last, last * (last / before) / (1 - last / before))
+
+
+def stationary(state: Any, tol: float) -> bool:
+    """Whether trust-constr has arrived, in scaled variables.
+
+    SciPy's own ``gtol`` looks at the Lagrangian alone, which vanishes for every size of
+    the barrier.
+    """
+    if state is None:  # of another method
+        return False
+    sizes = ("optimality", "constr_violation", "barrier_parameter")
+    return all(state.get(name, 0.0) <= max(tol, NEGLIGIBLE) for name in sizes)
