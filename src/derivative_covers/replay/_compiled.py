@@ -26,6 +26,7 @@ from ..covers._structure import flat, shaped
 from ..errors import OptionError
 from ..forward import ForwardCover
 from ..local import split_ratio
+from ..tape import Tape
 from ._again import forward_options, forward_result, holds_recorded, recorded_as
 from ._recordings import Recordings
 from ._rows import sweep_rows

@@ -8,10 +8,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ...covers import hvp, jacobian
+from ...covers import hvp
 from ...covers._arguments import RecordingOptions
 from ...replay import compile
-from ...sweeps import check_outputs, tangents
 from ...tape import Tape
 
 __all__ = ["Traced"]
@@ -20,11 +19,7 @@ Array = NDArray[Any]
 
 
 class Traced:
-    """A recorded program of outputs of any shape, as a vector.
-
-    The Jacobian takes a tangent sweep a variable or a reverse sweep an output, whichever
-    are fewer.
-    """
+    """A compiled program of outputs of any shape, as a vector."""
 
     def __init__(
         self, f: Callable[..., Any], x: Array, **recording: Unpack[RecordingOptions]
@@ -35,7 +30,7 @@ class Traced:
     def tape(self, x: Array) -> tuple[Tape, Array]:
         """The tape at ``x`` and the ids of the outputs, in a row."""
         if self._last is None or not np.array_equal(self._last[0], x):
-            tape, outs = self.program.tape_at(x)
+            tape, outs = self.program.tape_at(np.asarray(x, dtype=float))
             self._last = (np.array(x), tape, np.ravel(outs))
         return self._last[1:]
 
@@ -45,12 +40,8 @@ class Traced:
 
     def jacobian(self, x: Array) -> Array:
         """Their Jacobian, shape ``(m, n)``."""
-        tape, outs = self.tape(x)
-        if outs.size <= tape.ninputs:
-            return np.asarray(jacobian(tape, outs))
-        program = check_outputs(tape, outs)
-        columns = [tangents(program, tape, e)[outs] for e in np.eye(tape.ninputs)]
-        return np.stack(columns, axis=1)
+        found = self.program.jacobian(np.asarray(x, dtype=float))
+        return np.asarray(found).reshape(-1, np.size(x))
 
     def hvp(self, x: Array, weights: Array, v: Array) -> Array:
         """Product of ``v`` and the Hessian of the weighted sum of outputs."""

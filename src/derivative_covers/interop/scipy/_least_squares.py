@@ -87,8 +87,7 @@ def least_squares(
         As :func:`scaling`: with other units the same iteration, to rounding.
 
     Cost:
-        A cover at the start. For the Jacobian a tangent sweep a variable, or a reverse
-        sweep a residual, whichever are fewer.
+        A cover at the start, and a Jacobian (of the compiled program) a step.
 
     Source:
         Moré, The Levenberg-Marquardt algorithm (1978), on scaled variables; the scale

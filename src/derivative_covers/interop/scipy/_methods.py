@@ -122,7 +122,7 @@ def options_for(
             )
             raise OptionError(msg)
     options = {**method.options, **given}
-    if method.name != "L-BFGS-B":
+    if method.name not in ("L-BFGS-B", "trust-constr"):  # which have large limits
         options.setdefault("maxfun" if method.name == "TNC" else "maxiter", 1000 * n)
     if constrained:  # the method's own tests, in variables without units
         small = max(tol or 0.0, 1e-12)
