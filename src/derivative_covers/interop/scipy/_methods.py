@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import OptionError
 from ._package import optimize
 
-__all__ = ["METHODS", "Method", "check_hess", "method_named", "options_for"]
+__all__ = ["METHODS", "Method", "check_derivatives", "method_named", "options_for"]
 
 _NONE: dict[str, Any] = {"gtol": 0.0}
 _REGION = {"gtol": 0.0, "max_trust_radius": np.inf}
@@ -133,18 +133,23 @@ def options_for(
     return options
 
 
-def check_hess(method: Method, hess: Any) -> None:
-    """Refuse what stands in for Hessian products and is no quasi-Newton strategy.
+def check_derivatives(method: Method, jac: Any, hess: Any, hessp: Any) -> None:
+    """Refuse derivatives of the user, except for a quasi-Newton strategy.
 
     Raises:
-        OptionError: If it is none, or the method takes none.
+        OptionError: If there are any.
     """
-    if hess is None:
-        return
     strategy = isinstance(hess, optimize.HessianUpdateStrategy)
-    if method.name != "trust-constr" or not strategy:
+    if hess is not None and not (strategy and method.name == "trust-constr"):
         msg = (
             f"hess is {hess!r:.60}; Hessian products come from the program, and only "
             "trust-constr takes a HessianUpdateStrategy such as BFGS() in their place."
         )
         raise OptionError(msg)
+    for name, given in (("jac", jac), ("hessp", hessp)):
+        if given is not None:
+            msg = (
+                f"{name} was given; derivatives come from the program. Leave it out, or "
+                "bring your own rule into the program as a black box."
+            )
+            raise OptionError(msg)

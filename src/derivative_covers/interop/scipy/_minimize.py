@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import DomainError, OptionError
 from ...replay import Compiled, compile
 from ._constraints import bounds_of, constraints_of, scaled_constraints
-from ._methods import Method, check_hess, method_named, options_for
+from ._methods import Method, check_derivatives, method_named, options_for
 from ._objective import Objective, evaluated
 from ._package import optimize
 from ._point import Point
@@ -37,7 +37,9 @@ def minimize(
     args: tuple[Any, ...] = (),
     method: str | None = None,
     *,
+    jac: None = None,
     hess: Any = None,
+    hessp: None = None,
     bounds: Any = None,
     constraints: Any = (),
     tol: float | None = None,
@@ -67,8 +69,10 @@ def minimize(
             ``"SLSQP"``, ``"trust-constr"``, ``"trust-ncg"``, ``"trust-krylov"``,
             ``"trust-exact"`` or ``"dogleg"``. None: BFGS, with bounds L-BFGS-B, with
             constraints SLSQP.
+        jac: None: gradients come from the program.
         hess: For trust-constr one of SciPy's quasi-Newton strategies in place of
             Hessian products; else None.
+        hessp: None: Hessian products come from the program.
         bounds: SciPy's ``Bounds``, or a pair for each variable, in units.
         constraints: SciPy's ``LinearConstraint``, ``NonlinearConstraint`` or
             dictionaries, or a list of them, in units. Where they give no derivative, it
@@ -145,13 +149,16 @@ def minimize(
         >>> bool(abs(a.x - 1).max() < 1e-8)
         True
     """
+    if callback is not None and not callable(callback):
+        msg = f"callback is a {type(callback).__name__}; a function is needed."
+        raise OptionError(msg)
     x = start_of(x0)
     lb, ub = bounds_of(bounds, x.size)
     x = np.clip(x, lb, ub)
     given = constraints_of(constraints)
     how = method_named(method, bounds is not None, bool(given))
     ends_itself = bool(given) or (how.name == "trust-constr" and bounds is not None)
-    check_hess(how, hess)
+    check_derivatives(how, jac, hess, hessp)
     settings = options_for(how, options, tol, ends_itself, x.size)
     program = compile(f, x, args=args, kwargs=kwargs, kinks=kinks, numpy=numpy)
     sizes = typical_sizes(x, scales, lb, ub)
@@ -172,7 +179,7 @@ def minimize(
             run.reason = "scipy"
             break
         run.reason = "stagnated"
-        if rescale == "start":
+        if isinstance(rescale, str) and rescale == "start":
             break
         old, fresh = run.scaling, _afresh(estimate, point)
         if fresh is None or run.rescaled == ROUNDS:
@@ -288,7 +295,7 @@ def _estimator(
     Raises:
         OptionError: If ``rescale`` is neither a name nor a function.
     """
-    if rescale in ("start", "restart"):
+    if isinstance(rescale, str) and rescale in ("start", "restart"):
         return lambda point: natural(program, point.x, sizes, scales, budget)
     if not callable(rescale):
         msg = f"rescale is {rescale!r}; it must be 'start', 'restart' or a function."
