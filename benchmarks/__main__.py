@@ -29,6 +29,7 @@ from . import (
     sweeps,
     targets,
     tightness,
+    units,
     vectorised,
 )
 from ._report import Row, save, table, versions
@@ -56,6 +57,7 @@ ITEMS = {
         schedules,
         checkpointing,
         steppers,
+        units,
         startup,
     )
 }

@@ -22,6 +22,7 @@ PACKAGES = (
     "casadi",
     "jax",
     "torch",
+    "scipy",
     "checkpoint-schedules",
     "pyrevolve",
     "crival",

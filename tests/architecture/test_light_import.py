@@ -70,6 +70,10 @@ def test_plot_is_light_and_imported_on_first_use() -> None:
     assert loaded_after(statement).isdisjoint(HEAVY)
 
 
+def test_interop_is_light_until_a_package_is_named() -> None:
+    assert loaded_after("import derivative_covers.interop").isdisjoint(HEAVY)
+
+
 def test_recording_needs_no_compiler() -> None:
     statement = (
         "import derivative_covers as dc\n"

@@ -26,6 +26,7 @@ from ..covers._structure import flat, shaped
 from ..errors import OptionError
 from ..forward import ForwardCover
 from ..local import split_ratio
+from ..tape import Tape
 from ._again import forward_options, forward_result, holds_recorded, recorded_as
 from ._recordings import Recordings
 from ._rows import sweep_rows
@@ -285,6 +286,28 @@ class Compiled:
             self._kept.at(x)  # so that a new branch is kept for the next point
             return options(x)
         return forward_result(self._like, self._out, found)
+
+    def tape_at(self, x: Any) -> tuple[Tape, Any]:
+        """A finished tape at a point, for whatever else is to be asked there.
+
+        Args:
+            x: Point, of the shape (or structure) of ``x0``.
+
+        Returns:
+            ``(tape, out)`` as :func:`tape_function` gives them: a replay of a recording
+            that is kept, where comparisons allow it.
+
+        Raises:
+            As :meth:`gradient`.
+
+        Example:
+            >>> import derivative_covers as dc
+            >>> f = dc.compile(lambda x: x[0] * x[1] ** 2, [1.0, 1.0])
+            >>> dc.gradient(*f.tape_at([3.0, 2.0]))
+            array([ 4., 12.])
+        """
+        self._inputs.flat(x)  # refuses what has another shape
+        return self._kept.at(x)
 
     # -- many points -------------------------------------------------------------------
 

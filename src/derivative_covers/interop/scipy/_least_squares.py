@@ -1,0 +1,217 @@
+"""``scipy.optimize.least_squares`` in natural steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...covers import cover_nls
+from ...covers._arguments import RecordingOptions
+from ...errors import DomainError, NondifferentiableError, OptionError
+from ._constraints import bounds_of
+from ._jacobian import Traced
+from ._package import optimize
+from ._point import Point
+from ._scaling import Scaling, from_steps, start_of, typical_sizes
+from ._stop import predicted_decrease
+
+__all__ = ["least_squares", "x_scale"]
+
+Array = NDArray[Any]
+EPS = float(np.finfo(float).eps)
+METHODS = ("trf", "dogbox", "lm")
+
+
+def least_squares(
+    r: Callable[..., Any],
+    x0: Any,
+    bounds: Any = (-np.inf, np.inf),
+    method: str = "trf",
+    *,
+    ftol: float | None = 1e-8,
+    xtol: float | None = 1e-8,
+    loss: Any = "linear",
+    f_scale: float = 1.0,
+    tr_solver: str | None = None,
+    tr_options: dict[str, Any] | None = None,
+    max_nfev: int | None = None,
+    verbose: int = 0,
+    scales: Any = None,
+    ngroups: int | None = None,
+    **recording: Unpack[RecordingOptions],
+) -> Any:
+    """SciPy's ``least_squares``, whatever units the variables have.
+
+    The Jacobian comes from the program, and each variable is counted in the natural
+    step that a cover of the Hessian of ``sum(r**2) / 2`` gives it at the start. SciPy's
+    ``gtol`` has the units of a gradient and is not used; ``ftol`` and ``xtol`` are
+    relative, and act on scaled variables.
+
+    Args:
+        r: Program as in :func:`derivative_covers.compile` that returns the residuals,
+            of any shape.
+        x0: Start, shape ``(n,)``.
+        bounds: SciPy's ``Bounds``, or a pair of lower and upper ones, in units.
+        method: ``"trf"``, ``"dogbox"`` or ``"lm"``, which takes no bounds.
+        ftol: Stop when the relative decrease of the cost is below it.
+        xtol: Stop when a step is that small a part of the scaled variables.
+        loss: As in SciPy.
+        f_scale: As in SciPy.
+        tr_solver: As in SciPy.
+        tr_options: As in SciPy.
+        max_nfev: Most evaluations of ``r``; None for ``1000 n``, ten times as many as
+            SciPy allows.
+        verbose: As in SciPy.
+        scales: As in :func:`scaling`.
+        ngroups: As in :func:`derivative_covers.cover_nls`, from which the scale comes;
+            None for the tightest.
+        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
+            :func:`derivative_covers.tape_function`.
+
+    Returns:
+        SciPy's ``OptimizeResult`` with ``x``, ``jac`` and ``grad`` in units, and
+        ``scale``, ``unscaled`` and ``predicted_decrease`` as in :func:`minimize`.
+        ``optimality`` is that of scaled variables.
+
+    Raises:
+        OptionError: For a method, bounds or scales that cannot be used.
+        ShapeError: If shapes do not fit.
+        DomainError: If a residual is not finite at ``x0``. Elsewhere the step becomes
+            shorter.
+        As :func:`derivative_covers.compile`.
+
+    Guarantee:
+        As :func:`scaling`: with other units the same iteration, to rounding.
+
+    Cost:
+        A cover at the start, and a Jacobian (of the compiled program) a step.
+
+    Source:
+        Moré, The Levenberg-Marquardt algorithm (1978), on scaled variables; the scale
+        is that of the whole Hessian, with the curvature of the residuals.
+
+    Example:
+        >>> import numpy as np
+        >>> from derivative_covers.interop.scipy import least_squares
+        >>> t = np.linspace(0.0, 5.0, 40)
+        >>> data = 3e6 * np.exp(-0.7 * t)
+        >>> fit = least_squares(lambda x: x[0] * np.exp(-x[1] * t) - data, [1e6, 0.2])
+        >>> fit.x.round(6), fit.success
+        (array([3.e+06, 7.e-01]), True)
+    """
+    if method not in METHODS:
+        msg = f"method is {method!r}; it must be one of {', '.join(METHODS)}."
+        raise OptionError(msg)
+    x = start_of(x0)
+    lb, ub = bounds_of(_pair(bounds), x.size)
+    x = np.clip(x, lb, ub)
+    traced = Traced(r, x, **recording)
+    s = _scale(traced, x, typical_sizes(x, scales, lb, ub), scales, ngroups)
+    size = traced.value(x).size
+
+    def to_units(y: Array) -> Array:
+        return np.asarray(np.clip(s.to_units(y), lb, ub))
+
+    def residuals(y: Array) -> Array:
+        try:
+            return traced.value(to_units(y))
+        except (DomainError, NondifferentiableError):
+            return np.full(size, np.inf)
+
+    found = optimize.least_squares(
+        residuals,
+        np.clip(s.to_scaled(x), s.to_scaled(lb), s.to_scaled(ub)),
+        jac=lambda y: traced.jacobian(to_units(y)) * s.step,
+        bounds=(s.to_scaled(lb), s.to_scaled(ub)),
+        method=method,
+        ftol=ftol,
+        xtol=xtol,
+        gtol=EPS if method == "lm" else None,
+        x_scale=1.0,
+        loss=loss,
+        f_scale=f_scale,
+        tr_solver=tr_solver,
+        tr_options={} if tr_options is None else tr_options,
+        max_nfev=1000 * x.size if max_nfev is None else max_nfev,
+        verbose=verbose,
+    )
+    found.x = to_units(found.x)
+    found.jac = found.jac / s.step
+    found.grad = found.grad / s.step
+    point = Point(found.x, float(found.cost), found.grad)
+    found.predicted_decrease = predicted_decrease(point, s, (lb, ub))
+    found.scale, found.unscaled, found.asked = s.step, s.unscaled, s.asked
+    if s.unscaled:
+        found.message += s.note()
+    return found
+
+
+def x_scale(
+    r: Callable[..., Any],
+    x0: Any,
+    *,
+    scales: Any = None,
+    ngroups: int | None = None,
+    **recording: Unpack[RecordingOptions],
+) -> NDArray[Any]:
+    """Natural steps of the variables of residuals: SciPy's ``x_scale``.
+
+    For those who call ``scipy.optimize.least_squares`` themselves. SciPy's ``gtol``
+    looks at unscaled gradients all the same: pass ``gtol=None``.
+
+    Args:
+        r: As in :func:`least_squares`.
+        x0: As in :func:`least_squares`.
+        scales: As in :func:`scaling`.
+        ngroups: As in :func:`least_squares`.
+        **recording: As in :func:`least_squares`.
+
+    Returns:
+        Positive array of shape ``(n,)``, in the units of ``x``.
+
+    Raises:
+        As :func:`least_squares`.
+
+    Guarantee:
+        Follows a change of units; exactly if that is by powers of two.
+
+    Cost:
+        Recording the residuals, and one cover.
+
+    Source:
+        :func:`derivative_covers.cover_nls`.
+
+    Example:
+        >>> import numpy as np
+        >>> from derivative_covers.interop.scipy import x_scale
+        >>> steps = x_scale(lambda x: [1e6 * x[0] - 1.0, x[1] - 2.0], [0.0, 0.0])
+        >>> print(f"{steps[0] / steps[1]:.1e}")
+        1.0e-06
+    """
+    x = start_of(x0)
+    traced = Traced(r, x, **recording)
+    return _scale(traced, x, typical_sizes(x, scales), scales, ngroups).step
+
+
+def _pair(bounds: Any) -> Any:
+    """SciPy's bounds from either form."""
+    if isinstance(bounds, optimize.Bounds):
+        return bounds
+    try:
+        lb, ub = bounds
+    except (TypeError, ValueError):
+        msg = f"bounds is {bounds!r:.80}; Bounds or a pair (lower, upper) is needed."
+        raise OptionError(msg) from None
+    return optimize.Bounds(lb, ub)
+
+
+def _scale(
+    traced: Traced, x: Array, sizes: Array, scales: Any, ngroups: int | None
+) -> Scaling:
+    tape, outs = traced.tape(x)
+    cover = cover_nls(tape, outs, ngroups=ngroups, scales=scales)
+    point = Point(x, float(cover.value), cover.gradient)
+    return from_steps(traced.program, point, cover.h, sizes)

@@ -1,0 +1,335 @@
+"""``scipy.optimize.minimize`` in natural steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import DomainError, OptionError
+from ...replay import Compiled, compile
+from ._constraints import bounds_of, constraints_of, scaled_constraints
+from ._methods import Method, check_derivatives, method_named, options_for
+from ._objective import Objective, evaluated
+from ._package import optimize
+from ._point import Point
+from ._result import Run, callback_for, result_of
+from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
+from ._stop import StopTest, predicted_decrease, stationary
+
+__all__ = ["minimize"]
+
+Array = NDArray[Any]
+
+ROUNDS = 10
+"""How often the scale is estimated anew at most."""
+
+NEAR = 1e3
+"""What the model may still promise, in roundings of f, where a method finds no decrease."""
+
+
+def minimize(
+    f: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    method: str | None = None,
+    *,
+    jac: None = None,
+    hess: Any = None,
+    hessp: None = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    callback: Callable[..., Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    rescale: str | Callable[[Array], Any] = "restart",
+    scales: Any = None,
+    budget: int | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    kinks: Literal["raise", "branch"] = "raise",
+    numpy: Literal["rewrite"] | None = None,
+) -> Any:
+    """SciPy's ``minimize``, whatever units the variables and ``f`` have.
+
+    Gradients and Hessian products come from the program. Each variable is counted in
+    its natural step, which a cover of the Hessian gives at the start, and ``f`` in the
+    decrease that such steps promise. SciPy's tolerances, which have units, do not
+    decide. The iteration ends when neither the last iterations, continued as a
+    geometric series, nor a step of the scaled model, ``sum((g / h)**2) / 2`` without
+    bounds, gain more than the rounding of ``f`` (estimated from the tape).
+
+    Args:
+        f: Program as in :func:`derivative_covers.compile`, with one scalar output.
+        x0: Start, shape ``(n,)``; moved into the bounds.
+        args: Further arguments of ``f``.
+        method: ``"BFGS"``, ``"L-BFGS-B"``, ``"CG"``, ``"Newton-CG"``, ``"TNC"``,
+            ``"SLSQP"``, ``"trust-constr"``, ``"trust-ncg"``, ``"trust-krylov"``,
+            ``"trust-exact"`` or ``"dogleg"``. None: BFGS, with bounds L-BFGS-B, with
+            constraints SLSQP.
+        jac: None: gradients come from the program.
+        hess: For trust-constr one of SciPy's quasi-Newton strategies in place of
+            Hessian products; else None.
+        hessp: None: Hessian products come from the program.
+        bounds: SciPy's ``Bounds``, or a pair for each variable, in units.
+        constraints: SciPy's ``LinearConstraint``, ``NonlinearConstraint`` or
+            dictionaries, or a list of them, in units. Where they give no derivative, it
+            comes from their program. Each row is divided by the norm of its gradient
+            at the start, in scaled variables.
+        tol: Which part of ``|f|``, and of the decrease since the start, is not worth an
+            iteration. None goes on to the rounding of ``f``.
+        callback: As in SciPy: ``callback(xk)`` or ``callback(intermediate_result=...)``,
+            with points in units; StopIteration ends.
+        options: SciPy's options of the method without tolerances, such as ``maxiter``
+            (``1000 n`` for methods that SciPy gives less).
+        rescale: When the scale is estimated anew. ``"restart"``: where the method finds
+            no decrease any more, and the next round starts from there as long as it
+            makes progress. ``"start"``: never. A function of ``x`` is asked, at the
+            same times, for the step of each variable in place of the cover.
+        scales: As in :func:`scaling`.
+        budget: As in :func:`scaling`.
+        kwargs: As in :func:`derivative_covers.tape_function`.
+        kinks: As in :func:`derivative_covers.tape_function`.
+        numpy: As in :func:`derivative_covers.tape_function`.
+
+    Returns:
+        SciPy's ``OptimizeResult``, in units, with ``x``, ``fun``, ``jac``, ``nit``,
+        ``nfev`` (points at which value and gradient were computed), ``nhev``,
+        ``success``, ``status`` and ``message``, and beside these
+
+        - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
+          finds no decrease, and the model promises next to none), ``"stagnated"`` (it
+          finds none where the model promises some), ``"unbounded"``, ``"limit"``,
+          ``"callback"``, or
+          ``"scipy"`` where constraints leave the end to SciPy;
+        - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``;
+        - ``scale``: step of each variable, in units; ``unscaled``: variables without a
+          curvature, whose step is a typical size;
+        - ``rescaled``: how often the scale was estimated anew; ``asked``: whether it
+          depends on ``scales``; ``outside``: points where ``f`` could not be evaluated.
+
+    Raises:
+        OptionError: For a method, option or tolerance that cannot be used, and for
+            bounds or constraints that the method does not take.
+        ShapeError: If shapes do not fit, or ``f`` has several outputs.
+        DomainError: If ``f`` or its cover is not finite at ``x0``. Elsewhere, a point
+            where ``f`` is not finite sends the method back: a line search to a tenth
+            of its step, a trust region to a smaller one.
+        NondifferentiableError: If ``x0`` lies at a kink.
+        MissingPackageError: If SciPy is not installed, on import.
+        As :func:`derivative_covers.compile`.
+
+    Guarantee:
+        With units that are powers of two, of the variables and of ``f``, the iteration
+        is the same bit for bit, as long as the cover did not ask for ``scales`` or
+        these change along. With other units it is the same up to rounding, which long
+        iterations amplify. With constraints, SciPy's own tests decide, in scaled
+        variables: they do not depend on units, but on the start.
+
+    Cost:
+        One gradient a point, or a Hessian product where the method takes them; a cover
+        at the start and at the end of each round; near the end one more sweep for the
+        rounding of ``f``.
+
+    Source:
+        Invariance under scaling of quasi-Newton methods: Dennis and Schnabel, Numerical
+        Methods for Unconstrained Optimization (1983), chapter 7.
+
+    Example:
+        >>> import numpy as np
+        >>> from derivative_covers.interop.scipy import minimize
+        >>> rosenbrock = lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+        >>> units = np.array([2.0**20, 2.0**-20])
+        >>> a = minimize(rosenbrock, [-1.2, 1.0])
+        >>> b = minimize(lambda z: rosenbrock(z / units), [-1.2, 1.0] * units)
+        >>> a.reason, a.nfev == b.nfev, (a.x * units == b.x).all()
+        ('converged', True, np.True_)
+        >>> bool(abs(a.x - 1).max() < 1e-8)
+        True
+    """
+    if callback is not None and not callable(callback):
+        msg = f"callback is a {type(callback).__name__}; a function is needed."
+        raise OptionError(msg)
+    x = start_of(x0)
+    lb, ub = bounds_of(bounds, x.size)
+    x = np.clip(x, lb, ub)
+    given = constraints_of(constraints)
+    how = method_named(method, bounds is not None, bool(given))
+    ends_itself = bool(given) or (how.name == "trust-constr" and bounds is not None)
+    check_derivatives(how, jac, hess, hessp)
+    settings = options_for(how, options, tol, ends_itself, x.size)
+    program = compile(f, x, args=args, kwargs=kwargs, kinks=kinks, numpy=numpy)
+    sizes = typical_sizes(x, scales, lb, ub)
+    estimate = _estimator(program, rescale, sizes, scales, budget)
+    point = _first(program, x)
+    run = Run(StopTest(program, point, tol), estimate(point), (lb, ub), callback)
+    run.counts.nfev = 1
+    task = _Task(how, settings, bounds is not None, given, hess, ends_itself)
+    while True:
+        start = point
+        found, point = _one_round(run, task, point, estimate)
+        if run.reason:
+            break
+        if _at_limit(found):
+            run.reason = "limit"
+            break
+        if ends_itself:
+            run.reason = "scipy"
+            break
+        run.reason = "stagnated"
+        if isinstance(rescale, str) and rescale == "start":
+            break
+        old, fresh = run.scaling, _afresh(estimate, point)
+        if fresh is None or run.rescaled == ROUNDS:
+            break
+        run.scaling = fresh
+        gained = start.value - point.value
+        if gained <= run.test.worth(point) and _alike(old.step, fresh.step):
+            break
+        run.rescaled += 1
+    predicted = predicted_decrease(point, run.scaling, run.bounds)
+    if not np.isfinite(run.test.worth(point)):
+        run.reason = "unbounded"
+    if run.reason == "stagnated" and predicted <= NEAR * run.test.worth(point):
+        run.reason = "exhausted"
+    return result_of(run, point, predicted, found)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What SciPy is asked to do.
+
+    Attributes:
+        how: The method.
+        settings: Its options.
+        bounded: Whether there are bounds.
+        constraints: The constraints.
+        hess: A quasi-Newton strategy in place of Hessian products, or None.
+        ends_itself: Whether the method's own tests decide, which know the constraints.
+    """
+
+    how: Method
+    settings: dict[str, Any]
+    bounded: bool
+    constraints: list[Any]
+    hess: Any
+    ends_itself: bool
+
+
+def _one_round(
+    run: Run, task: _Task, point: Point, estimate: Callable[[Point], Scaling]
+) -> tuple[Any, Point]:
+    """SciPy's result, None if it was stopped from outside, and the best point."""
+    s = run.scaling
+    objective = Objective(s, point, run.counts, run.bounds, infinite=task.how.infinite)
+
+    def afresh(point: Point) -> float:
+        scaling = _afresh(estimate, point)
+        return (
+            np.inf
+            if scaling is None
+            else predicted_decrease(point, scaling, run.bounds)
+        )
+
+    def test(point: Point, state: Any) -> str | None:
+        if task.ends_itself:
+            return "stationary" if stationary(state, run.test.tol) else None
+        return run.test(point, predicted_decrease(point, s, run.bounds), afresh)
+
+    more: dict[str, Any] = {}
+    if task.hess is not None:
+        more["hess"] = task.hess
+    elif task.how.second == "hessp":
+        more["hessp"] = objective.hvp
+    elif task.how.second == "hess":
+        more["hess"] = objective.hessian
+    if task.bounded:
+        lb, ub = (s.to_scaled(b) for b in run.bounds)
+        more["bounds"] = optimize.Bounds(lb, ub)
+    if task.constraints:
+        more["constraints"] = scaled_constraints(
+            task.constraints, s, point.x, second=bool(task.how.second)
+        )
+    run.reason = ""
+    try:
+        with np.errstate(all="ignore"):  # of points where f is not finite, and of ends
+            found = optimize.minimize(
+                objective.value,
+                s.to_scaled(point.x),
+                jac=objective.gradient,
+                method=task.how.name,
+                options=dict(task.settings),
+                callback=callback_for(run, objective, test),
+                **more,
+            )
+    except StopIteration:  # of a method that does not know it
+        found = None
+    if found is not None and task.ends_itself:
+        return found, objective.accept(found.x)
+    best, last = objective.best, objective.iterate
+    return found, best if best.value < last.value else last
+
+
+def _first(program: Compiled, x: Array) -> Point:
+    """Value and gradient at the start.
+
+    Raises:
+        DomainError: If they are not finite.
+        NondifferentiableError: At a kink, jump or tie.
+    """
+    found = evaluated(program, x)
+    if found is None:
+        program.gradient(x)  # raises what was caught
+        msg = "the value or the gradient at x0 is not finite; start elsewhere."
+        raise DomainError(msg)
+    return found
+
+
+def _estimator(
+    program: Compiled, rescale: Any, sizes: Array, scales: Any, budget: int | None
+) -> Callable[[Point], Scaling]:
+    """How to find a scale at a point.
+
+    Raises:
+        OptionError: If ``rescale`` is neither a name nor a function.
+    """
+    if isinstance(rescale, str) and rescale in ("start", "restart"):
+        return lambda point: natural(program, point.x, sizes, scales, budget)
+    if not callable(rescale):
+        msg = f"rescale is {rescale!r}; it must be 'start', 'restart' or a function."
+        raise OptionError(msg)
+
+    def given(point: Point) -> Scaling:
+        step = np.asarray(rescale(point.x.copy()), dtype=float)
+        good = np.isfinite(step).all() and (step > 0).all()
+        if step.shape != point.x.shape or not good:
+            msg = (
+                f"rescale returned {step!r:.80}; positive finite steps are needed, one "
+                f"for each of {point.x.size} variables."
+            )
+            raise OptionError(msg)
+        return from_steps(program, point, 1 / step, sizes)
+
+    return given
+
+
+def _afresh(estimate: Callable[[Point], Scaling], point: Point) -> Scaling | None:
+    """The scale at a point; None where there is no finite one."""
+    try:
+        return estimate(point)
+    except DomainError:
+        return None
+
+
+def _alike(a: Array, b: Array) -> bool:
+    """Whether steps are the same up to a factor for all, and a factor two for each."""
+    ratio = a / b
+    return bool(ratio.max() <= 2 * ratio.min())
+
+
+def _at_limit(found: Any) -> bool:
+    """Whether SciPy stopped at a number of iterations or evaluations."""
+    said = str(getattr(found, "message", "")).lower()
+    return any(word in said for word in ("maximum", "exceeds", "max. number", "limit"))
