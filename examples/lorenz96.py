@@ -153,8 +153,8 @@ def error(x: np.ndarray, truth: np.ndarray) -> float:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Assimilate, print what was found, draw the picture."""
     chosen = options("lorenz96", __doc__, arguments)
-    steps = 60 if chosen.quick else 1000
-    data = twin(steps, 0.3 if chosen.quick else 1.0, every=steps // 20)
+    steps = 40 if chosen.quick else 1000
+    data = twin(steps, 0.2 if chosen.quick else 1.0, every=steps // 20)
     found = assimilate(data, first=steps // 20, slots=7 if chosen.quick else 32)
     done = found.report.executed
     seen, hidden = slice(0, None, 2), slice(1, None, 2)

@@ -37,15 +37,19 @@ PUBLISHED = np.array([15.0429, -0.2322])
 ACCIDENT = 31.0
 
 
-def deviance(p: Any) -> Any:
-    """Twice the negative log likelihood of intercept and slope."""
-    odds = p[0] + p[1] * TEMPERATURE
+def deviance_of(odds: Any) -> Any:
+    """Twice the negative log likelihood of these log odds."""
     return 2 * np.sum(np.logaddexp(0.0, np.where(DAMAGED, -1.0, 1.0) * odds))
 
 
+def deviance(p: Any) -> Any:
+    """The deviance of intercept and slope."""
+    return deviance_of(p[0] + p[1] * TEMPERATURE)
+
+
 def centred(p: Any) -> Any:
-    """The same of the log odds at 70 degrees and their slope in ten degrees."""
-    return deviance([p[0] - 7 * p[1], p[1] / 10])
+    """That of the log odds at 70 degrees and their change in ten degrees."""
+    return deviance_of(p[0] + p[1] * (TEMPERATURE - 70) / 10)
 
 
 def proof(box: Sequence[tuple[float, float]], max_boxes: int) -> bool | None:
