@@ -28,7 +28,10 @@ myst_heading_anchors = 3
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Guarantee", "Cost", "Source"]
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {
+    "members": True,
+    "show-inheritance": True,
+}
 autodoc_member_order = "groupwise"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True

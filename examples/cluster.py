@@ -65,8 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     alone = plain_minimize(
         energy, first, jac=lambda x: dc.gradient(energy, x), method="L-BFGS-B"
     )
-    print(f"SciPy alone: energy {alone.fun / DEPTH:.2f} after {alone.nfev} evaluation(s),")
-    print(f"  as at the start ({energy(first) / DEPTH:.2f}); success = {alone.success}.")
+    print(
+        f"SciPy alone: energy {alone.fun / DEPTH:.2f} after {alone.nfev} evaluation(s),"
+    )
+    print(
+        f"  as at the start ({energy(first) / DEPTH:.2f}); success = {alone.success}."
+    )
     limit = {"maxiter": 2000}  # an atom that flies off flies on
     runs = [minimize(energy, x, method="L-BFGS-B", options=limit) for x in tried]
     energies = np.array([run.fun for run in runs]) / DEPTH
@@ -76,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"Lowest: {energies.min():.6f}; known: {LOWEST}")
     print("The library brought:")
     step = scaling(energy, first).step
-    print(f"- natural steps of {step.min():.1e} to {step.max():.1e} m at the first start;")
+    print(
+        f"- natural steps of {step.min():.1e} to {step.max():.1e} m at the first start;"
+    )
     print(f"- a stopping test without units: {best.message}")
     draw(energies, best.x.reshape(ATOMS, 3) / DIAMETER, chosen.out)
     return 0
@@ -96,7 +102,12 @@ def draw(energies: np.ndarray, place: np.ndarray, folder: Path) -> None:
         right.plot(*seen[[i, j]][:, :2].T, color=INK, linewidth=0.7, alpha=0.5)
     order = np.argsort(seen[:, 2])
     right.scatter(
-        *seen[order, :2].T, s=700, c=seen[order, 2], cmap="Blues", edgecolors=INK, vmin=-2
+        *seen[order, :2].T,
+        s=700,
+        c=seen[order, 2],
+        cmap="Blues",
+        edgecolors=INK,
+        vmin=-2,
     )
     right.set_aspect("equal")
     right.margins(0.2)

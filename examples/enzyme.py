@@ -55,9 +55,7 @@ def residual_sum(units: tuple[float, float]) -> Callable[[Any], Any]:
 def fits(units: tuple[float, float]) -> tuple[Any, Any]:
     """SciPy alone with exact gradients, and through the library; by L-BFGS-B."""
     f, start = residual_sum(units), START / units
-    alone = plain_minimize(
-        f, start, jac=lambda p: dc.gradient(f, p), method="L-BFGS-B"
-    )
+    alone = plain_minimize(f, start, jac=lambda p: dc.gradient(f, p), method="L-BFGS-B")
     return alone, minimize(f, start, method="L-BFGS-B")
 
 

@@ -158,12 +158,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = assimilate(data, first=steps // 20, slots=7 if chosen.quick else 32)
     done = found.report.executed
     seen, hidden = slice(0, None, 2), slice(1, None, 2)
-    print(f"{steps} steps; unknown: {VARIABLES} variables at the start and the forcing.")
+    print(
+        f"{steps} steps; unknown: {VARIABLES} variables at the start and the forcing."
+    )
     print(f"Misfit {found.values[0]:.0f} -> {found.values[-1]:.0f}")
     for name, part in (("observed", seen), ("hidden", hidden)):
         before = error(data.guess[part], data.truth[0][part])
         after = error(found.start[part], data.truth[0][part])
-        print(f"Error of the {name} variables at the start: {before:.3f} -> {after:.3f}")
+        print(
+            f"Error of the {name} variables at the start: {before:.3f} -> {after:.3f}"
+        )
     print(f"Forcing: {GUESSED_FORCING:g} -> {found.forcing:.3f} (true: {FORCING:g})")
     print("The library brought:")
     print(f"- {len(found.values)} gradients by {VARIABLES + 1} unknowns, each with")
@@ -183,7 +187,9 @@ def draw(data: Twin, found: Found, folder: Path) -> None:
     for panel, variable, title in zip(
         axes, (0, 1), ("an observed variable", "a hidden variable"), strict=True
     ):
-        panel.plot(times, data.truth[:, variable], color=INK, linewidth=4, label="truth")
+        panel.plot(
+            times, data.truth[:, variable], color=INK, linewidth=4, label="truth"
+        )
         for name, (x, forcing, colour) in runs.items():
             run = [x]
             for _ in times[1:]:

@@ -26,12 +26,14 @@ from ._gallery import BLUE, INK, ORANGE, finish, options, picture
 
 __all__ = ["DAMAGED", "PUBLISHED", "TEMPERATURE", "deviance", "main", "proof"]
 
-TEMPERATURE = np.array(
-    [66, 70, 69, 68, 67, 72, 73, 70, 57, 63, 70, 78]
-    + [67, 53, 67, 75, 70, 81, 76, 79, 75, 76, 58.0]
+TEMPERATURE = np.concatenate(
+    [
+        [66, 70, 69, 68, 67, 72, 73, 70, 57, 63, 70, 78.0],
+        [67, 53, 67, 75, 70, 81, 76, 79, 75, 76, 58.0],
+    ]
 )
-DAMAGED = np.array(
-    [0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0] + [0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1]
+DAMAGED = np.concatenate(
+    [[0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0], [0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1]]
 )
 PUBLISHED = np.array([15.0429, -0.2322])
 ACCIDENT = 31.0
@@ -65,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"Log odds of damage: {found.x[0]:.4f} {found.x[1]:+.4f} t, ", end="")
     print(f"deviance {found.fun:.3f}, {found.nfev} evaluations")
     print(f"Published: {PUBLISHED[0]:.4f} {PUBLISHED[1]:+.4f} t")
-    print(f"Chance of damage at {ACCIDENT:g} degrees, far outside of the data: {risk:.4f}")
+    print(
+        f"Chance of damage at {ACCIDENT:g} degrees, far outside of the data: {risk:.4f}"
+    )
     box = [(-1.3, -1.0), (-2.5, -2.0)] if chosen.quick else [(-2.5, 0.5), (-5.0, 0.0)]
     proved = proof(box, max_boxes=400)
     print("The library brought:")
