@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import derivative_covers
@@ -68,6 +69,13 @@ def _in_the_package(app: Any, env: Any, node: Any, content: Any) -> Any:
     return None
 
 
+def _name_files_of_the_repository(app: Any, page: str, source: list[str]) -> None:
+    """A link out of `docs` works where the code is hosted; the site has its name alone."""
+    out = r"\.\./" * (page.count("/") + 1)
+    source[0] = re.sub(rf"\[([^\]]*)\]\({out}([^)]*)\)", r"\1 (`\2`)", source[0])
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("source-read", _name_files_of_the_repository)
     app.connect("missing-reference", _in_the_package)
