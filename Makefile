@@ -1,7 +1,7 @@
 # Needs Python >= 3.11 (with venv) and make; everything else goes into .venv-*/ here.
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test check kernels replays format bench clean
+.PHONY: help demo examples test check docs kernels replays format bench clean
 
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
 PYTHON ?= $(firstword $(foreach p,$(CANDIDATES),$(shell \
@@ -17,14 +17,19 @@ ARGS ?=
 
 help:
 	@echo 'make demo   install, run the demonstration, write its tables and pictures'
+	@echo 'make examples  install, run all examples, write their pictures'
 	@echo 'make test   install, run all tests, the laws once more without the compiler'
 	@echo 'make check  lint, formatting, types, import contracts'
+	@echo 'make docs   build the documentation into build/docs, warnings as errors'
 	@echo 'make format rewrite the sources in the one format'
 	@echo 'make bench  measure speed against other packages, 20 minutes (ARGS=--full: long programs too)'
 	@echo 'make clean  remove environments, caches and outputs'
 
 demo: .venv-demo/installed
 	.venv-demo/bin/python -m examples.demo
+
+examples: .venv-demo/installed
+	.venv-demo/bin/python -m examples
 
 test: .venv-test/installed
 	.venv-test/bin/python -m pytest -n $(JOBS) $(ARGS)
@@ -36,6 +41,9 @@ check: .venv-test/installed
 	.venv-test/bin/ruff format --check
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports
+
+docs: .venv-test/installed
+	.venv-test/bin/python -m sphinx -q -W --keep-going -d build/doctrees docs build/docs
 
 # What is compiled is kept on disk: compiled here, no process that tests does it anew.
 kernels: .venv-test/installed
@@ -56,7 +64,7 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv-demo/installed: EXTRAS := demo
-.venv-test/installed: EXTRAS := test,check
+.venv-test/installed: EXTRAS := test,check,docs
 .venv-bench/installed: EXTRAS := bench
 
 .venv-%/installed: pyproject.toml

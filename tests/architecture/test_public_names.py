@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,15 @@ def test_name_is_documented(module: str, name: str) -> None:
     elif inspect.isclass(thing):
         assert thing.__doc__
         assert not thing.__doc__.startswith(f"{name}(")  # what @dataclass would write
+
+
+def test_every_module_has_a_page_of_the_reference() -> None:
+    pages = Path(__file__).parents[2] / "docs" / "reference" / "api"
+    shown = {
+        line.split()[-1]
+        for page in pages.glob("*.md")
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith(".. automodule:: ")
+    }
+    others = {"derivative_covers.errors", "derivative_covers.numpy"}
+    assert shown == {*MODULES, *others}

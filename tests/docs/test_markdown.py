@@ -42,6 +42,7 @@ def test_blocks_run(page: Path, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        cwd=tmp_path,  # for what a page writes
     )
     assert run.returncode == 0, run.stderr
     printed = run.stdout.split(f"{END_OF_BLOCK}\n")

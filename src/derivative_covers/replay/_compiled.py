@@ -263,7 +263,7 @@ class Compiled:
         Raises:
             OptionError: For scales, a ratio or a storage that cannot be used, and for a
                 program compiled with ``kinks="branch"``, which has no forward covers.
-            As :meth:`gradient`, and :func:`forward_cover`.
+            DerivativeError: As :meth:`gradient` and :func:`forward_cover`.
 
         Cost:
             The first call works out the structure, in the time of some recordings.
@@ -431,7 +431,7 @@ def compile(
 
     Raises:
         OptionError: If ``branches`` is not a positive integer.
-        As :func:`tape_function`.
+        DerivativeError: As :func:`tape_function`.
 
     Guarantee:
         Results are those of a recording at the same point: to rounding of sums, and a few

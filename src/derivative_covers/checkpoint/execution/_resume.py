@@ -66,7 +66,7 @@ def resume(
         InputTypeError: The parameters are other ones than those of the sweep.
         ScheduleError: The schedule is another one.
         OptionError: An option has no such value, or ``storage`` has another folder.
-        Others: As the sweep itself, whose steps go on.
+        DerivativeError: As the sweep itself, whose steps go on.
 
     Guarantee:
         The steps must be the same functions: of these, no file can tell. With them,

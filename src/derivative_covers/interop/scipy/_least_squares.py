@@ -81,7 +81,7 @@ def least_squares(
         ShapeError: If shapes do not fit.
         DomainError: If a residual is not finite at ``x0``. Elsewhere the step becomes
             shorter.
-        As :func:`derivative_covers.compile`.
+        DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
         As :func:`scaling`: with other units the same iteration, to rounding.

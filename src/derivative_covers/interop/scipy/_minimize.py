@@ -119,7 +119,7 @@ def minimize(
             of its step, a trust region to a smaller one.
         NondifferentiableError: If ``x0`` lies at a kink.
         MissingPackageError: If SciPy is not installed, on import.
-        As :func:`derivative_covers.compile`.
+        DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
         With units that are powers of two, of the variables and of ``f``, the iteration

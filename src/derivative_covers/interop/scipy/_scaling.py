@@ -119,7 +119,7 @@ def scaling(
         ShapeError: If ``x0`` is not one-dimensional, or the program has several outputs.
         OptionError: For scales or a budget that cannot be used.
         DomainError: If the function or its cover is not finite at ``x0``.
-        As :func:`derivative_covers.compile`.
+        DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
         With units of the variables, or of ``f``, that are powers of two, the scaled
