@@ -27,7 +27,7 @@ def declared(x):
 
 POINTS = {
     dense: rng.normal(size=60),
-    chain: rng.normal(size=3000),
+    chain: rng.normal(size=1500),
     declared: np.ones(8),
 }
 
@@ -38,7 +38,7 @@ def test_cost_stays_within_the_budget_and_more_budget_is_no_looser(f):
     tape, out = dc.tape_function(f, POINTS[f])
     loosest = dc.cover_hessian(tape, out)
     sizes, merges = [], []
-    for budget in (2, 5, 12, 30, 100, 300, 10_000):
+    for budget in (2, 12, 100, 10_000):
         cover = dc.cover_hessian(tape, out, merge="auto", budget=budget)
         assert 0 < cover.cost <= max(budget, 2)
         assert f"about {cover.cost:.3g} gradients" in repr(cover)
@@ -57,13 +57,13 @@ def test_every_merge_is_chosen_somewhere_and_covers():
     tape, out = dc.tape_function(dense, POINTS[dense])
     H = dc.hessian(tape, out)
     found = {}
-    for budget in range(2, 200, 4):
+    for budget in range(2, 200, 12):
         cover = dc.cover_hessian(tape, out, merge="auto", budget=budget)
         assert dc.iscover(cover, H)
         found.setdefault(cover.merge, dc.cover_excess(cover, H))
     assert found["hessian"] < found["hybrid"] < found["sum"]
     tape, out = dc.tape_function(chain, POINTS[chain])
-    budgets = range(2, 120, 4)
+    budgets = range(2, 120, 12)
     chosen = {
         dc.cover_hessian(tape, out, merge="auto", budget=b).merge for b in budgets
     }
