@@ -43,7 +43,7 @@ def minimize(
     bounds: Any = None,
     constraints: Any = (),
     tol: float | None = None,
-    callback: Callable[..., Any] | None = None,
+    callback: Any = None,
     options: Mapping[str, Any] | None = None,
     rescale: str | Callable[[Array], Any] = "restart",
     scales: Any = None,
