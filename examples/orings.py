@@ -2,8 +2,8 @@
 
 Twenty-three flights before the Challenger accident: the temperature at launch (in degrees
 Fahrenheit) and whether any O-ring was damaged (Dalal, Fowlkes & Hoadley, Journal of the
-American Statistical Association 84, 1989). The published fit has the log odds of damage
-15.043 - 0.2322 t. The launch of the accident was at 31 degrees.
+American Statistical Association 84, 1989). Textbooks print the fit of these data: log odds of
+damage 15.0429 - 0.2322 t, deviance 20.315. The launch of the accident was at 31 degrees.
 
 What the library brings: scales for an intercept and a slope whose units differ, and a proof
 that no other parameters within a box fit better: the likelihood is convex all over it.
