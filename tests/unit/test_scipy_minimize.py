@@ -103,6 +103,12 @@ def test_what_is_no_minimum_is_said():
     assert kink.predicted_decrease > 1e-3
     endless = minimize(lambda x: x[1] ** 2 - x[0] ** 2, [1.0, 1.0])
     assert (endless.reason, endless.success) == ("unbounded", False)
+    saddle = minimize(lambda x: x[0] ** 2 - x[1] ** 2 + x[1] ** 4, [1.0, 0.0])
+    assert (saddle.reason, saddle.success) == ("saddle", False)
+    # In the valley of Meyer's function the gradient promises nothing, Newton's step much.
+    problem = nist.load("MGH10")
+    valley = minimize(problem.objective, problem.points["start 1"], method="L-BFGS-B")
+    assert valley.success == (2 * valley.fun < 1.0001 * problem.certified_rss)
     short = minimize(rosenbrock, START, options={"maxiter": 3})
     assert (short.reason, short.success, short.nit) == ("limit", False, 3)
     at_rest = minimize(lambda x: np.sum((x - 1) ** 2), [1.0, 1.0])

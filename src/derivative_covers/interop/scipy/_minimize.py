@@ -19,6 +19,7 @@ from ._point import Point
 from ._result import Run, callback_for, result_of
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
 from ._stop import StopTest, predicted_decrease, stationary
+from ._verdict import second_look
 
 __all__ = ["minimize"]
 
@@ -101,10 +102,13 @@ def minimize(
 
         - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
-          finds none where the model promises some), ``"unbounded"``, ``"limit"``,
+          finds none where the model, or Newton's step, promises some), ``"saddle"``
+          (converged, but ``f`` curves downwards in a direction), ``"unbounded"``, ``"limit"``,
           ``"callback"``, or
           ``"scipy"`` where constraints leave the end to SciPy;
-        - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``;
+        - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``; at
+          the end of up to 100 variables without constraints also what Newton's step
+          does, if that is more;
         - ``scale``: step of each variable, in units; ``unscaled``: variables without a
           curvature, whose step is a typical size;
         - ``rescaled``: how often the scale was estimated anew; ``asked``: whether it
@@ -131,7 +135,7 @@ def minimize(
     Cost:
         One gradient a point, or a Hessian product where the method takes them; a cover
         at the start and at the end of each round; near the end one more sweep for the
-        rounding of ``f``.
+        rounding of ``f``, and a Hessian of up to 100 variables.
 
     Source:
         Invariance under scaling of quasi-Newton methods: Dennis and Schnabel, Numerical
@@ -192,8 +196,16 @@ def minimize(
     predicted = predicted_decrease(point, run.scaling, run.bounds)
     if not np.isfinite(run.test.worth(point)):
         run.reason = "unbounded"
-    if run.reason == "stagnated" and predicted <= NEAR * run.test.worth(point):
+    worth = NEAR * run.test.worth(point)
+    if run.reason == "stagnated" and predicted <= worth:
         run.reason = "exhausted"
+    if run.reason in ("converged", "exhausted"):
+        gain, downwards = second_look(run.scaling, point, run.bounds)
+        predicted = max(predicted, gain)
+        if downwards:
+            run.reason = "saddle"
+        elif predicted > worth:
+            run.reason = "stagnated"
     return result_of(run, point, predicted, found)
 
 

@@ -21,11 +21,12 @@ __all__ = ["Run", "callback_for", "result_of"]
 Array = NDArray[Any]
 
 MESSAGES = {
-    "converged": "Converged: no step gains more than {worth:.2g}, by the model or in the last iteration.",
+    "converged": "Converged: no step gains more than {worth:.2g}, by the model or the last iterations.",
     "exhausted": "Converged: the method finds no decrease, and the model promises {predicted:.2g}, as good as the rounding of f.",
-    "stagnated": "Stagnated: the method finds no decrease, though the model promises {predicted:.2g} where {worth:.2g} is worth a step.",
+    "stagnated": "Stagnated: the method gains nothing more, though its model or Newton's step promises {predicted:.2g}, where {worth:.2g} is worth a step.",
     "limit": "Stopped at a limit of SciPy's: {scipy}",
     "stationary": "Converged: gradient of the Lagrangian, violation and barrier are negligible in scaled variables.",
+    "saddle": "No minimum: the gradient vanishes, but f curves downwards in some direction.",
     "unbounded": "f falls without bound, as far as floats reach.",
     "callback": "The callback raised StopIteration.",
     "scipy": "{scipy}",
@@ -33,9 +34,11 @@ MESSAGES = {
 STATUS = {
     "converged": 0,
     "exhausted": 0,
+    "stationary": 0,
     "limit": 1,
     "stagnated": 2,
     "unbounded": 3,
+    "saddle": 4,
     "callback": 99,
 }
 
