@@ -128,14 +128,11 @@ def plain(case: Case, method: str, units: np.ndarray) -> Run:
     optimize = _peers.module("scipy.optimize")
     z0 = case.start * units
     if method in RESIDUAL:
-        from derivative_covers.interop.scipy._jacobian import (  # noqa: PLC0415
-            Traced,
-        )
 
         def program(z: Any) -> Any:
             return case.residuals(z / units)
 
-        jac = Traced(program, z0).jacobian
+        jac = dc.compile(program, z0).jacobian
         r = optimize.least_squares(program, z0, jac=jac, method=method)
         return Run(case.solved(r.x / units), int(r.nfev))
     compiled = dc.compile(lambda z: case.objective(z / units), z0)
@@ -254,15 +251,9 @@ def rows(*, quick: bool) -> Iterator[Row]:
     )
     for method in (*SCALAR, *RESIDUAL):
         slow = method == "trust-constr"
-        for name, cases in (
-            (
-                "NIST's easier problems" if slow else "NIST",
-                second if slow else certified,
-            ),
-            ("published functions", published),
-        ):
-            k = min(count, 3) if slow and cases is published else count
-            ours = measured(scaled, cases, method, k)
-            theirs = measured(plain, cases, method, min(k, 3) if slow else k)
+        both = (("NIST", certified), ("published functions", published))
+        for name, cases in (("NIST's easier problems", second),) if slow else both:
+            ours = measured(scaled, cases, method, count)
+            theirs = measured(plain, cases, method, min(count, 3) if slow else count)
             least = LEAST.get(method) if name == "NIST" and not quick else None
             yield from report(f"{method}, {name}", cases, ours, theirs, least)

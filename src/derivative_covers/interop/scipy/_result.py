@@ -108,12 +108,12 @@ def _state(state: Any, point: Point) -> Any:
     )
 
 
-def result_of(run: Run, point: Point, predicted: float, found: Any) -> Any:
+def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> Any:
     """The result in units, with what was found out about the end."""
     reason, scaling = run.reason, run.scaling
     scipy = str(getattr(found, "message", ""))
     message = MESSAGES[reason].format(
-        worth=run.test.worth(point), predicted=predicted, scipy=scipy
+        worth=run.test.worth(point), predicted=predicted or 0.0, scipy=scipy
     )
     message += scaling.note()
     success = STATUS.get(reason, 0) == 0 and (reason != "scipy" or bool(found.success))
