@@ -104,8 +104,10 @@ def minimize(
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
           finds none where the model, or Newton's step, promises some), ``"saddle"``
           (converged, but ``f`` curves downwards in a direction), ``"unbounded"``, ``"limit"``,
-          ``"callback"``, or
-          ``"scipy"`` where constraints leave the end to SciPy;
+          ``"callback"``;
+          with constraints ``"stationary"`` (trust-constr: the Lagrangian's gradient, the
+          violation and the barrier are below 1e-9, or ``tol``, in scaled variables) or
+          ``"scipy"`` (SciPy's own tests decided);
         - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``; at
           the end of up to 100 variables without constraints also what Newton's step
           does, if that is more; None with constraints, which the model does not know;
