@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import optimize
 
+import derivative_covers as dc
 from derivative_covers import matrix
+from examples import nist
 
 # Least sums of squared and of absolute excesses, over all nonzero entries, and the cover
 # with the least squares.
@@ -120,3 +123,22 @@ def test_a_scale_for_rounding_errors():
     np.testing.assert_allclose(h, [1000, 2])
     assert np.sum(np.abs(b / h)) == pytest.approx(4.5)
     assert np.sum(np.abs(np.linalg.solve(A, b) * h)) == pytest.approx(3)
+
+
+def test_conditions_that_nearly_imply_each_other():
+    """Three conditions of the block of ones are one but for 2e-9."""
+    problem = nist.load("MGH17")
+    H = dc.hessian(problem.objective, problem.points["start 1"])
+    h = matrix.symcover_min(H)
+    assert dc.iscover(h, H)
+    logs = np.log(np.abs(H))
+    p, q = np.triu_indices(5)
+    weight = np.where(p == q, 1.0, 2.0)
+    sums = np.zeros((p.size, 5))
+    np.add.at(sums, (np.arange(p.size), p), 1.0)
+    np.add.at(sums, (np.arange(p.size), q), 1.0)
+    excess = sums @ np.log(h) - logs[p, q]
+    held = excess < 1e-8
+    # Multipliers of the conditions that are met as equations: none is negative.
+    multipliers, rest = optimize.nnls(sums[held].T, sums.T @ (weight * excess))
+    assert rest < 1e-6 * np.abs(multipliers).max()

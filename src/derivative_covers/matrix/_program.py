@@ -54,7 +54,7 @@ def least_excess(
         y = new
         if broken <= rounding:
             break
-        if broken > last / 30 and sigma < 1e7:
+        if broken > last / 30 and sigma < 1e11:
             sigma *= 10
         last = broken
     return x, broken, rounding
