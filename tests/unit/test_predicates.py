@@ -95,3 +95,17 @@ def test_hessians_over_a_box_count_by_their_largest_members():
     H = dc.Interval([[-4.0, 0.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 1.0]])
     assert dc.iscover([2.0, 1.0], H)
     assert not dc.iscover([1.9, 1.1], H)
+
+
+def test_what_counts_as_zero_depends_on_no_units():
+    H = np.array([[1.0, 1e-17, 0.0], [1e-17, 2.0, 0.5], [0.0, 0.5, 0.0]])
+    h = np.array([2.0, 2.0, 1.0])
+    found = dc.cover_excess(h, H)
+    assert found == pytest.approx(np.log10([4, 2, 4, 4]).mean())  # rounding left out
+    d = 2.0 ** np.array([60, -40, 3])
+    assert dc.cover_excess(h * d, H * np.outer(d, d)) == pytest.approx(found, rel=1e-13)
+    sparse = pytest.importorskip("scipy.sparse").csr_array(H * np.outer(d, d))
+    assert dc.cover_excess(h * d, sparse) == pytest.approx(found, rel=1e-13)
+    assert dc.cover_excess(h, np.zeros((3, 3))) == 0.0
+    with pytest.raises(errors.OptionError, match="NaN"):
+        dc.cover_excess(h, np.full((3, 3), np.nan))

@@ -26,7 +26,7 @@ from ._hessian import (
 from ._jacobian import cover_jacobian
 from ._jacobian_result import JacobianCover
 from ._nls import NLSCover, cover_nls, gramcover
-from ._predicates import cover_excess, iscover, log_sizes, rounding
+from ._predicates import cover_excess, iscover, log_sizes, rounding, that_count
 from ._results import HessianCover
 from ._scales import SplitScales, local_cover_slots, split_scales
 from ._second_order import hessian, hessian_bound, hvp
@@ -72,4 +72,5 @@ __all__ = [
     "submap",
     "submapnode",
     "tape_function",
+    "that_count",
 ]

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..elements import Interval, magnitude
 from ..errors import OptionError, ShapeError
+from ..matrix import cover
 from ._structure import flat, flat_matrix
 
-__all__ = ["cover_excess", "iscover", "log_sizes", "rounding"]
+__all__ = ["cover_excess", "iscover", "log_sizes", "rounding", "that_count"]
 
 Array = NDArray[Any]
 
@@ -23,6 +24,46 @@ def log_sizes(h: Any, H: Any) -> tuple[Array, Array]:
     """Logarithms of ``h_i h_j`` and of ``|H_ij|``, which neither over- nor underflow.
 
     Matrices, and for a sparse matrix two vectors: its stored entries.
+    """
+    v, M = _sized(h, H)
+    with np.errstate(divide="ignore"):
+        log_v = np.log10(v)
+        if hasattr(M, "data") and hasattr(M, "row"):  # only what it stores is nonzero
+            return log_v[M.row] + log_v[M.col], np.log10(M.data)
+        return log_v[:, None] + log_v[None, :], np.log10(M)
+
+
+def that_count(h: Any, H: Any, threshold: float) -> Any:
+    """Which entries of :func:`log_sizes` count as nonzero, whatever their units.
+
+    Those above ``threshold`` times a cover of the matrix alone, which shares its units.
+
+    Raises:
+        OptionError: If ``H`` holds a NaN or an infinity.
+    """
+    _, M = _sized(h, H)
+    if not np.isfinite(M.data if hasattr(M, "row") else M).all():
+        msg = "H holds a NaN or an infinity; how tight a cover is takes finite numbers."
+        raise OptionError(msg)
+    a, b = cover(M)
+    with np.errstate(divide="ignore"):
+        log_a, log_b = np.log10(a), np.log10(b)
+        if hasattr(M, "row"):
+            need = np.log10(M.data)
+            own = log_a[M.row] + log_b[M.col]
+        else:
+            need = np.log10(M)
+            own = log_a[:, None] + log_b[None, :]
+        # Both are -inf in a row of zeros.
+        return (need > -np.inf) & (need > own + np.log10(threshold))
+
+
+def _sized(h: Any, H: Any) -> tuple[Array, Any]:
+    """``h`` as a vector, and absolute values of a matrix: an array, or SciPy's sparse one.
+
+    Raises:
+        ShapeError: If the sizes do not fit.
+        OptionError: If ``h`` has a negative entry.
     """
     h, H = _plain(h, H)
     v = np.asarray(h, dtype=np.float64).ravel()
@@ -37,13 +78,10 @@ def log_sizes(h: Any, H: Any) -> tuple[Array, Array]:
             f"{v.size} x {v.size} entries is needed."
         )
         raise ShapeError(msg)
-    with np.errstate(divide="ignore"):
-        log_v = np.log10(v)
-        if sparse:  # only what it stores can be nonzero
-            M.sum_duplicates()
-            return log_v[M.row] + log_v[M.col], np.log10(np.abs(M.data))
-        M = M.reshape(v.size, v.size)
-        return log_v[:, None] + log_v[None, :], np.log10(M)
+    if sparse:
+        M.sum_duplicates()
+        return v, abs(M)
+    return v, M.reshape(v.size, v.size)
 
 
 def _sizes(H: Any) -> Array:
@@ -124,7 +162,9 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
         h: Cover, any shape with n entries (the result of a cover works, and a nest of
             dictionaries and tuples).
         H: As in :func:`iscover`.
-        threshold: Entries up to this fraction of the largest count as zero.
+        threshold: Entries up to this fraction of a cover of ``H`` alone
+            (:func:`derivative_covers.matrix.cover`) count as zero, so that rounding in
+            what should be zero is left out, whatever the units.
 
     Returns:
         Decades by which the cover is too large on average; 0 for a matrix without
@@ -132,7 +172,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
 
     Raises:
         ShapeError: If the sizes do not fit.
-        OptionError: If ``h`` has a negative entry.
+        OptionError: If ``h`` has a negative entry, or ``H`` holds a NaN or an infinity.
 
     Example:
         >>> from derivative_covers import cover_excess
@@ -140,8 +180,7 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
         0.5
     """
     have, need = log_sizes(h, H)
-    largest = need.max(initial=-np.inf)
-    if largest == -np.inf:
+    counted = that_count(h, H, threshold)
+    if not counted.any():
         return 0.0
-    counted = need > largest + np.log10(threshold)
     return float((have[counted] - need[counted]).mean())

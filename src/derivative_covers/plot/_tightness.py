@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..covers import that_count
 from ..errors import OptionError
 from ..results import new_axes
 from ._inputs import excesses, named_vector
@@ -33,8 +34,8 @@ def tightness(
             dictionary of several, by the label that the legend gives them. (So wrap a
             cover that is itself a dictionary of arrays: ``{"sum": h}``.)
         H: The Hessian, as in :func:`~derivative_covers.plot.cover`.
-        threshold: Entries up to this fraction of the largest count as zero, and zeros
-            are not counted.
+        threshold: Which entries count as zero, as in
+            :func:`~derivative_covers.cover_excess`; zeros are not counted.
         ax: Axes to draw on, new ones by default.
 
     Returns:
@@ -90,9 +91,9 @@ def _label(h: Any) -> str:
 def _counted(h: Any, H: Any, threshold: float) -> NDArray[Any]:
     """Excesses of the entries that count, from small to large."""
     named_vector(h, None)
-    found, need = excesses(h, H)
-    largest = need.max()
-    if largest == -np.inf:
+    found, _ = excesses(h, H)
+    counted = that_count(h, H.toarray() if hasattr(H, "toarray") else H, threshold)
+    if not counted.any():
         msg = "all entries of H are zero; there is nothing to compare."
         raise OptionError(msg)
-    return np.sort(found[need > largest + np.log10(threshold)])
+    return np.sort(found[counted])
