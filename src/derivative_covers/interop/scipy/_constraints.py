@@ -13,7 +13,7 @@ from ._jacobian import Traced
 from ._package import optimize, sparse
 from ._scaling import Scaling
 
-__all__ = ["bounds_of", "constraints_of", "scaled_constraints"]
+__all__ = ["bounds_of", "constraints_of", "scaled_constraints", "violation"]
 
 Array = NDArray[Any]
 
@@ -40,17 +40,41 @@ def bounds_of(bounds: Any, n: int) -> tuple[Array, Array]:
             msg = f"bounds have shapes {np.shape(pair[0])} and {np.shape(pair[1])}; there are {n} variables."
             raise ShapeError(msg) from None
     else:
-        pairs = list(bounds)
-        if len(pairs) != n or any(np.size(p) != 2 for p in pairs):
-            msg = f"bounds has {len(pairs)} entries; a pair for each of {n} variables is needed."
-            raise ShapeError(msg)
-        lb = np.array([-np.inf if p[0] is None else p[0] for p in pairs], dtype=float)
-        ub = np.array([np.inf if p[1] is None else p[1] for p in pairs], dtype=float)
+        lb, ub = _ends(bounds, n)
     wrong = np.flatnonzero(~(lb <= ub))
     if wrong.size:
         i = int(wrong[0])
-        msg = f"the bounds of variable {i} are {lb[i]} and {ub[i]}; the first must not exceed the second."
+        none = np.isnan(lb[i]) or np.isnan(ub[i])
+        rule = (
+            "NaN is no bound; None is."
+            if none
+            else "the first must not exceed the second."
+        )
+        msg = f"the bounds of variable {i} are {lb[i]} and {ub[i]}; {rule}"
         raise OptionError(msg)
+    return lb, ub
+
+
+def _ends(bounds: Any, n: int) -> tuple[Array, Array]:
+    """Lower and upper bounds from pairs."""
+    need = (
+        f"a list of {n} pairs (lowest, highest) is needed, one for each variable, with "
+        "None for no bound, or SciPy's Bounds(lower, upper)."
+    )
+    pairs = [] if isinstance(bounds, (str, Mapping)) else bounds
+    if pairs is not bounds or not np.iterable(bounds):
+        msg = f"bounds is of type {type(bounds).__name__}; {need}"
+        raise OptionError(msg)
+    pairs = list(pairs)
+    if len(pairs) != n or any(np.size(p) != 2 for p in pairs):
+        msg = f"bounds is {bounds!r:.80}; {need}"
+        raise ShapeError(msg)
+    try:
+        lb = np.array([-np.inf if p[0] is None else p[0] for p in pairs], dtype=float)
+        ub = np.array([np.inf if p[1] is None else p[1] for p in pairs], dtype=float)
+    except (TypeError, ValueError):
+        msg = f"bounds is {bounds!r:.80}, which are no numbers; {need}"
+        raise OptionError(msg) from None
     return lb, ub
 
 
@@ -65,7 +89,7 @@ def constraints_of(constraints: Any) -> list[Any]:
     for c in given:
         if not isinstance(c, single):
             msg = (
-                f"a constraint is a {type(c).__name__}; SciPy's LinearConstraint, "
+                f"a constraint is of type {type(c).__name__}; SciPy's LinearConstraint, "
                 "NonlinearConstraint or a dictionary is needed."
             )
             raise InputTypeError(msg)
@@ -101,7 +125,24 @@ def scaled_constraints(
     ]
 
 
+def violation(scaled: list[Any], y: Array) -> float:
+    """By how much a point violates scaled constraints at most."""
+    worst = 0.0
+    for c in scaled:
+        if isinstance(c, Mapping):
+            value, lb, ub = c["fun"](y), 0.0, 0.0 if c["type"] == "eq" else np.inf
+        else:
+            linear = isinstance(c, optimize.LinearConstraint)
+            value, lb, ub = c.A @ y if linear else c.fun(y), c.lb, c.ub
+        beyond = np.maximum(np.subtract(lb, value), np.subtract(value, ub))
+        worst = max(worst, float(np.max(beyond, initial=0.0)))
+    return worst
+
+
 def _linear(c: Any, s: Scaling) -> Any:
+    if np.shape(c.A)[-1:] != s.step.shape:
+        msg = f"A of a LinearConstraint has shape {np.shape(c.A)}; a column for each of {s.step.size} variables is needed."
+        raise ShapeError(msg)
     if sparse.issparse(c.A):
         A = sparse.csr_matrix(c.A) @ sparse.diags(s.step)
         size = _sizes(np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel()))

@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 
 from ...covers import cover_nls
 from ...covers._arguments import RecordingOptions
-from ...errors import DomainError, NondifferentiableError, OptionError
-from ._constraints import bounds_of
+from ...errors import DomainError, NondifferentiableError
+from ._fit_options import (
+    SINGLE,
+    check_choices,
+    check_count,
+    check_keywords,
+    fit_bounds,
+)
 from ._jacobian import Traced
 from ._package import optimize
 from ._point import Point
@@ -22,7 +28,6 @@ __all__ = ["least_squares", "x_scale"]
 
 Array = NDArray[Any]
 EPS = float(np.finfo(float).eps)
-METHODS = ("trf", "dogbox", "lm")
 
 
 def least_squares(
@@ -53,8 +58,9 @@ def least_squares(
     Args:
         r: Program as in :func:`derivative_covers.compile` that returns the residuals,
             of any shape.
-        x0: Start, shape ``(n,)``.
-        bounds: SciPy's ``Bounds``, or a pair of lower and upper ones, in units.
+        x0: Start, shape ``(n,)``, within the bounds.
+        bounds: SciPy's ``Bounds``, or a pair of lower and upper ones, in units. (A pair
+            for each variable, as in :func:`minimize`, is ``Bounds(*zip(*pairs))``.)
         method: ``"trf"``, ``"dogbox"`` or ``"lm"``, which takes no bounds.
         ftol: Stop when the relative decrease of the cost is below it.
         xtol: Stop when a step is that small a part of the scaled variables.
@@ -64,7 +70,7 @@ def least_squares(
         tr_options: As in SciPy.
         max_nfev: Most evaluations of ``r``; None for ``1000 n``, ten times as many as
             SciPy allows.
-        verbose: As in SciPy.
+        verbose: As in SciPy. The cost is in units, the other columns are scaled.
         scales: As in :func:`scaling`.
         ngroups: As in :func:`derivative_covers.cover_nls`, from which the scale comes;
             None for the tightest.
@@ -73,12 +79,15 @@ def least_squares(
 
     Returns:
         SciPy's ``OptimizeResult`` with ``x``, ``jac`` and ``grad`` in units, and
-        ``scale``, ``unscaled`` and ``predicted_decrease`` as in :func:`minimize`.
-        ``optimality`` is that of scaled variables.
+        ``scale``, ``unit``, ``unscaled`` and ``predicted_decrease`` as in
+        :func:`minimize`. ``optimality`` is that of scaled variables. The message says
+        where there is one residual for several variables, as of a sum of squares.
 
     Raises:
-        OptionError: For a method, bounds or scales that cannot be used.
-        ShapeError: If shapes do not fit.
+        OptionError: For a method, bounds or scales that cannot be used, a start outside
+            of the bounds, and for SciPy's arguments that are not needed here.
+        ShapeError: If shapes do not fit, or lm gets fewer residuals than variables.
+        InputTypeError: If ``x0`` is a function.
         DomainError: If a residual is not finite at ``x0``. Elsewhere the step becomes
             shorter.
         DerivativeError: As :func:`derivative_covers.compile`.
@@ -102,15 +111,14 @@ def least_squares(
         >>> fit.x.round(6), fit.success
         (array([3.e+06, 7.e-01]), True)
     """
-    if method not in METHODS:
-        msg = f"method is {method!r}; it must be one of {', '.join(METHODS)}."
-        raise OptionError(msg)
+    check_keywords(recording)
+    check_choices(method, loss, tr_solver, max_nfev, verbose)
     x = start_of(x0)
-    lb, ub = bounds_of(_pair(bounds), x.size)
-    x = np.clip(x, lb, ub)
+    lb, ub = fit_bounds(bounds, x, method)
     traced = Traced(r, x, **recording)
     s = _scale(traced, x, typical_sizes(x, scales, lb, ub), scales, ngroups)
     size = traced.value(x).size
+    check_count(method, size, x.size)
 
     def to_units(y: Array) -> Array:
         return np.asarray(np.clip(s.to_units(y), lb, ub))
@@ -143,9 +151,11 @@ def least_squares(
     found.grad = found.grad / s.step
     point = Point(found.x, float(found.cost), found.grad)
     found.predicted_decrease = predicted_decrease(point, s, (lb, ub))
-    found.scale, found.unscaled, found.asked = s.step, s.unscaled, s.asked
-    if s.unscaled:
-        found.message += s.note()
+    found.scale, found.unit = s.step, s.unit
+    found.unscaled, found.asked = s.unscaled, s.asked
+    found.message += s.note()
+    if size == 1 < x.size:
+        found.message += " " + SINGLE.format(n=x.size)
     return found
 
 
@@ -194,18 +204,6 @@ def x_scale(
     x = start_of(x0)
     traced = Traced(r, x, **recording)
     return _scale(traced, x, typical_sizes(x, scales), scales, ngroups).step
-
-
-def _pair(bounds: Any) -> Any:
-    """SciPy's bounds from either form."""
-    if isinstance(bounds, optimize.Bounds):
-        return bounds
-    try:
-        lb, ub = bounds
-    except (TypeError, ValueError):
-        msg = f"bounds is {bounds!r:.80}; Bounds or a pair (lower, upper) is needed."
-        raise OptionError(msg) from None
-    return optimize.Bounds(lb, ub)
 
 
 def _scale(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ _NONE: dict[str, Any] = {"gtol": 0.0}
 _REGION = {"gtol": 0.0, "max_trust_radius": np.inf}
 _WITHOUT_GRADIENTS = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _OURS = ("gtol", "ftol", "xtol", "xrtol", "barrier_tol", "eps", "finite_diff_rel_step")
+_PRINTS = ("disp", "iprint", "verbose")
+_COUNTS = ("maxiter", "maxfun", "maxfev", "maxcor", "maxls")
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,7 @@ def method_named(method: Any, bounded: bool, constrained: bool) -> Method:
         method = "SLSQP" if constrained else "L-BFGS-B" if bounded else "BFGS"
     known = ", ".join(m.name for m in METHODS.values())
     if not isinstance(method, str):
-        msg = (
-            f"method is a {type(method).__name__}; the name of one is needed: {known}."
-        )
+        msg = f"method is of type {type(method).__name__}; the name of one is needed: {known}."
         raise OptionError(msg)
     if method.lower() in _WITHOUT_GRADIENTS:
         msg = (
@@ -107,12 +108,13 @@ def options_for(
     """SciPy's options: the user's, and those that leave the end to us.
 
     Raises:
-        OptionError: For a tolerance, whose meaning depends on units.
+        OptionError: For a tolerance, whose meaning depends on units; for what prints
+            scaled values, and for limits that are no positive integers.
     """
     if given is None:
         given = {}
     if not isinstance(given, Mapping):
-        msg = f"options is a {type(given).__name__}; a dictionary is needed."
+        msg = f"options is of type {type(given).__name__}; a dictionary is needed."
         raise OptionError(msg)
     for name in _OURS:
         if name in given:
@@ -120,6 +122,18 @@ def options_for(
                 f"options[{name!r}] has units that would decide when the method stops; "
                 "give tol, a part of the function's value and of its decrease."
             )
+            raise OptionError(msg)
+    for name in _PRINTS:
+        if given.get(name) not in (None, False, 0, -1):
+            msg = (
+                f"options[{name!r}] lets SciPy print values in scaled variables; print "
+                "what callback(xk) gets, which is in units."
+            )
+            raise OptionError(msg)
+    for name in _COUNTS:
+        count = given.get(name)
+        if count is not None and not (isinstance(count, Integral) and count > 0):
+            msg = f"options[{name!r}] is {count!r}; a positive integer is needed."
             raise OptionError(msg)
     options = {**method.options, **given}
     if method.name not in ("L-BFGS-B", "trust-constr"):  # which have large limits

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import DomainError, OptionError
 from ...replay import Compiled, compile
-from ._constraints import bounds_of, constraints_of, scaled_constraints
+from ._constraints import bounds_of, constraints_of, scaled_constraints, violation
 from ._methods import Method, check_derivatives, method_named, options_for
 from ._objective import Objective, evaluated
 from ._package import optimize
@@ -19,7 +19,7 @@ from ._point import Point
 from ._result import Run, callback_for, result_of
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
 from ._stop import StopTest, predicted_decrease, stationary
-from ._verdict import second_look
+from ._verdict import FEW, constrained_end, second_look
 
 __all__ = ["minimize"]
 
@@ -156,7 +156,7 @@ def minimize(
         True
     """
     if callback is not None and not callable(callback):
-        msg = f"callback is a {type(callback).__name__}; a function is needed."
+        msg = f"callback is of type {type(callback).__name__}; a function is needed."
         raise OptionError(msg)
     x = start_of(x0)
     lb, ub = bounds_of(bounds, x.size)
@@ -182,7 +182,7 @@ def minimize(
             run.reason = "limit"
             break
         if ends_itself:
-            run.reason = "scipy"
+            run.reason = constrained_end(run.violation, found)
             break
         run.reason = "stagnated"
         if isinstance(rescale, str) and rescale == "start":
@@ -199,11 +199,16 @@ def minimize(
     if not np.isfinite(run.test.worth(point)):
         run.reason = "unbounded"
     worth = NEAR * run.test.worth(point)
+    if run.reason == "converged" and predicted > run.test.worth(point):
+        fresh = _afresh(estimate, point)  # as the test did: the scale may be outdated
+        if fresh is not None:
+            predicted = min(predicted, predicted_decrease(point, fresh, run.bounds))
     if run.reason == "stagnated" and predicted <= worth:
         run.reason = "exhausted"
     if run.reason in ("converged", "exhausted"):
         gain, downwards = second_look(run.scaling, point, run.bounds)
         predicted = max(predicted, gain)
+        run.looked = point.x.size <= FEW
         if downwards:
             run.reason = "saddle"
         elif predicted > worth:
@@ -262,10 +267,11 @@ def _one_round(
     if task.bounded:
         lb, ub = (s.to_scaled(b) for b in run.bounds)
         more["bounds"] = optimize.Bounds(lb, ub)
-    if task.constraints:
-        more["constraints"] = scaled_constraints(
-            task.constraints, s, point.x, second=bool(task.how.second)
-        )
+    scaled = scaled_constraints(
+        task.constraints, s, point.x, second=bool(task.how.second)
+    )
+    if scaled:
+        more["constraints"] = scaled
     run.reason = ""
     try:
         with np.errstate(all="ignore"):  # of points where f is not finite, and of ends
@@ -281,6 +287,7 @@ def _one_round(
     except StopIteration:  # of a method that does not know it
         found = None
     if found is not None and task.ends_itself:
+        run.violation = violation(scaled, found.x)
         return found, objective.accept(found.x)
     best, last = objective.best, objective.iterate
     return found, best if best.value < last.value else last
@@ -346,4 +353,4 @@ def _alike(a: Array, b: Array) -> bool:
 def _at_limit(found: Any) -> bool:
     """Whether SciPy stopped at a number of iterations or evaluations."""
     said = str(getattr(found, "message", "")).lower()
-    return any(word in said for word in ("maximum", "exceeds", "max. number", "limit"))
+    return any(word in said for word in ("maximum", "max. number", "limit"))

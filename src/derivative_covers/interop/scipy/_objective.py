@@ -124,6 +124,7 @@ def evaluated(program: Compiled, x: Array) -> Point | None:
         value, gradient = program.value_and_gradient(x)
     except (DomainError, NondifferentiableError):
         return None
+    (value,) = np.ravel(value).tolist()  # of shape (), (1,), (1, 1) ...
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return None
-    return Point(x, float(value), np.asarray(gradient))
+    return Point(x, value, np.asarray(gradient))

@@ -21,14 +21,16 @@ __all__ = ["Run", "callback_for", "result_of"]
 Array = NDArray[Any]
 
 MESSAGES = {
-    "converged": "Converged: no step gains more than {worth:.2g}, by the model or the last iterations.",
-    "exhausted": "Converged: the method finds no decrease, and the model promises {predicted:.2g}, as good as the rounding of f.",
-    "stagnated": "Stagnated: the method gains nothing more, though its model or Newton's step promises {predicted:.2g}, where {worth:.2g} is worth a step.",
+    "converged": "Converged: the last decreases, continued as a geometric series, gain at most {worth:.2g}, the rounding of f{tol}; {step} promises {predicted:.2g}.",
+    "exhausted": "Converged: the method finds no decrease, and {step} promises {predicted:.2g}, at most a thousand times the rounding of f{tol}, {worth:.2g}.",
+    "stagnated": "Stagnated: the method gains nothing more, though {step} promises {predicted:.2g}, where {worth:.2g} is worth a step.",
+    "vanished": "Converged: the gradient vanishes, or points out of the bounds, so that the model promises no decrease.",
+    "infeasible": "Infeasible: at the end the constraints are violated by {violation:.2g} in scaled variables. {scipy}",
     "limit": "Stopped at a limit of SciPy's: {scipy}",
     "stationary": "Converged: gradient of the Lagrangian, violation and barrier are negligible in scaled variables.",
     "saddle": "No minimum: the gradient vanishes, but f curves downwards in some direction.",
     "unbounded": "f falls without bound, as far as floats reach.",
-    "callback": "The callback raised StopIteration.",
+    "callback": "The callback ended the iteration.",
     "scipy": "{scipy}",
 }
 STATUS = {
@@ -39,6 +41,7 @@ STATUS = {
     "stagnated": 2,
     "unbounded": 3,
     "saddle": 4,
+    "infeasible": 5,
     "callback": 99,
 }
 
@@ -56,6 +59,8 @@ class Run:
         nit: Iterations.
         reason: Why it stopped.
         rescaled: How often the scale was estimated anew.
+        looked: Whether Newton's step was looked at in the end.
+        violation: By how much constraints are violated in the end, in scaled variables.
     """
 
     test: StopTest
@@ -66,6 +71,8 @@ class Run:
     nit: int = 0
     reason: str = ""
     rescaled: int = 0
+    looked: bool = False
+    violation: float = 0.0
 
 
 def callback_for(
@@ -73,7 +80,7 @@ def callback_for(
 ) -> Callable[..., None]:
     """SciPy's callback: the stopping test, and the user's callback in units."""
     callback = run.callback
-    names = list(inspect.signature(callback).parameters) if callback else []
+    names = _parameters(callback) if callback else []
 
     def called(y: Array, *state: Any) -> None:
         point = objective.accept(y)
@@ -81,15 +88,17 @@ def callback_for(
         if callback is not None:
             try:
                 if names == ["intermediate_result"]:
-                    callback(
+                    ends = callback(
                         intermediate_result=optimize.OptimizeResult(
                             x=point.x.copy(), fun=point.value
                         )
                     )
-                elif state:
-                    callback(point.x.copy(), _state(state[0], point))
+                elif state and len(names) != 1:
+                    ends = callback(point.x.copy(), _state(state[0], point))
                 else:
-                    callback(point.x.copy())
+                    ends = callback(point.x.copy())
+                if state and ends:  # trust-constr's way, as SciPy has it
+                    raise StopIteration
             except StopIteration:
                 run.reason = "callback"
                 raise
@@ -99,6 +108,19 @@ def callback_for(
             raise StopIteration
 
     return called
+
+
+def _parameters(callback: Callable[..., Any]) -> list[str]:
+    """Names of what a callback takes by position; none where it does not say."""
+    try:
+        given = inspect.signature(callback).parameters.values()
+    except ValueError:  # of functions in C
+        return ["xk"]
+    several = inspect.Parameter.VAR_POSITIONAL
+    if any(p.kind == several for p in given):
+        return []
+    needed = [p.name for p in given if p.default is p.empty]
+    return needed or [p.name for p in given][:1]
 
 
 def _state(state: Any, point: Point) -> Any:
@@ -112,8 +134,14 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
     """The result in units, with what was found out about the end."""
     reason, scaling = run.reason, run.scaling
     scipy = str(getattr(found, "message", ""))
-    message = MESSAGES[reason].format(
-        worth=run.test.worth(point), predicted=predicted or 0.0, scipy=scipy
+    vanished = reason == "converged" and predicted == 0
+    message = MESSAGES["vanished" if vanished else reason].format(
+        worth=run.test.worth(point),
+        tol=" and tol's part" if run.test.tol else "",
+        step="the model's or Newton's step" if run.looked else "the model's step",
+        predicted=predicted or 0.0,
+        violation=run.violation,
+        scipy=scipy,
     )
     message += scaling.note()
     success = STATUS.get(reason, 0) == 0 and (reason != "scipy" or bool(found.success))
@@ -138,6 +166,7 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
         reason=reason,
         predicted_decrease=predicted,
         scale=scaling.step,
+        unit=scaling.unit,
         unscaled=scaling.unscaled,
         rescaled=run.rescaled,
         asked=scaling.asked,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...covers._arguments import RecordingOptions
-from ...errors import OptionError, ShapeError
+from ...errors import InputTypeError, OptionError, ShapeError
 from ...replay import Compiled, compile
 from ._point import Point
 
@@ -64,7 +64,7 @@ class Scaling:
 
     def value(self, y: Any) -> float:
         """Scaled value."""
-        return float(self.program.value(self.to_units(y)) / self.unit)
+        return float(np.ravel(self.program.value(self.to_units(y)))[0] / self.unit)
 
     def gradient(self, y: Any) -> Array:
         """Scaled gradient."""
@@ -73,7 +73,8 @@ class Scaling:
     def value_and_gradient(self, y: Any) -> tuple[float, Array]:
         """Scaled value and gradient, for the price of the gradient."""
         value, gradient = self.program.value_and_gradient(self.to_units(y))
-        return float(value / self.unit), np.asarray(gradient * self.step / self.unit)
+        scaled = np.ravel(value)[0] / self.unit
+        return float(scaled), np.asarray(gradient * self.step / self.unit)
 
     def hvp(self, y: Any, v: Any) -> Array:
         """Product of the scaled Hessian and ``v``."""
@@ -152,8 +153,12 @@ def start_of(x0: Any) -> Array:
     """The start as an array of floats.
 
     Raises:
+        InputTypeError: If it is a function.
         ShapeError: If it is not one-dimensional, or empty.
     """
+    if callable(x0):
+        msg = "x0 is a function; the function comes first, and then the start."
+        raise InputTypeError(msg)
     x = np.atleast_1d(np.asarray(x0))
     if x.ndim != 1 or x.dtype.kind not in "biuf" or not x.size:
         msg = (
@@ -191,7 +196,7 @@ def natural(
 ) -> Scaling:
     """The scale of a cover at ``x``; typical sizes where it gives none."""
     cover = program.cover(x, merge="auto", budget=budget, scales=scales)
-    point = Point(x, cover.value, cover.gradient)
+    point = Point(x, np.ravel(cover.value)[0], cover.gradient)
     return from_steps(program, point, cover.h, typical, cover.asked)
 
 

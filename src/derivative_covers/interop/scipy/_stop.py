@@ -48,7 +48,7 @@ def predicted_decrease(
     with np.errstate(invalid="ignore", over="ignore"):
         p = np.clip(-g, s.to_scaled(bounds[0]) - y, s.to_scaled(bounds[1]) - y)
         gain = float(-(g @ p) - p @ p / 2) * s.unit
-    return max(gain, 0.0)
+    return max(gain, 0.0) + 0.0  # no -0.0
 
 
 def rounding_of(program: Compiled, x: Array) -> float:
@@ -58,8 +58,9 @@ def rounding_of(program: Compiled, x: Array) -> float:
     changes the value by ``sum(adjoint * result * eps)``; errors are as good as
     independent, so that squares are added.
     """
-    tape, out = program.tape_at(x)
-    weights = adjoints(check_outputs(tape, out), tape, 1.0, int(out))
+    tape, outs = program.tape_at(x)
+    (out,) = np.ravel(outs).tolist()
+    weights = adjoints(check_outputs(tape, out), tape, 1.0, out)
     results = tape.vals[: weights.size]
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.where(weights == 0, 0.0, np.abs(weights * results))

@@ -11,7 +11,7 @@ from ...errors import DomainError, NondifferentiableError
 from ._point import Point
 from ._scaling import Scaling
 
-__all__ = ["second_look"]
+__all__ = ["FEW", "constrained_end", "second_look"]
 
 Array = NDArray[Any]
 EPS = float(np.finfo(float).eps)
@@ -21,6 +21,19 @@ FEW = 100
 
 DOWNWARDS = -1e-3
 """Eigenvalue, of a Hessian with diagonal 1, that is negative beyond doubt."""
+
+FEASIBLE = 1e-6
+"""Violation of a constraint, in scaled variables, that is no longer counted as none."""
+
+
+def constrained_end(violation: float, found: Any) -> str:
+    """The reason where SciPy's own tests ended an iteration with constraints."""
+    if violation > FEASIBLE:
+        return "infeasible"
+    if "exceeds 'gtol'" in found.message:  # a gtol of zero: by the rounding of a row
+        found.success, found.status = True, 0
+        found.message = "The trust region has shrunk to nothing at a feasible point."
+    return "scipy"
 
 
 def second_look(
