@@ -156,3 +156,14 @@ def test_every_result_has_a_table() -> None:
         assert "<table>" in result._repr_html_()
     assert table(sweep)["a[0]"][0] == "3"
     assert table(reverse)["r"] == ["2"]
+
+
+def test_names_cannot_change_places():
+    cover = dc.cover_hessian(lambda p: p["z"] ** 2 * p["a"], {"z": 1.0, "a": 2.0})
+    with pytest.raises(errors.OptionError, match="order a, z"):
+        cover.named({"a": 2.0, "z": 1.0})
+    with pytest.raises(errors.InputTypeError, match="list of strings"):
+        cover.named({"b", "c"})
+    with pytest.raises(errors.OptionError, match=r"a\.b"):
+        cover.named({"a": {"b": 1.0}, "a.b": 2.0})
+    assert cover.names != [1, 2]

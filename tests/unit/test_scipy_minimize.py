@@ -316,3 +316,19 @@ def test_a_tape_of_a_compiled_program_is_at_the_point():
         assert float(tape.vals[out]) == f.value(x)
     with pytest.raises(ShapeError):
         f.tape_at([1.0])
+
+
+def test_the_scale_of_a_far_start_does_not_end_an_iteration():
+    def bowl(x):
+        return np.exp(x[0]) + np.exp(-x[0]) + (x[1] - 3) ** 2
+
+    for method in ("trust-constr", "TNC"):
+        found = minimize(bowl, [30.0, 0.0], method=method)
+        assert found.success
+        assert found.fun < 2 + 1e-9
+    slope = minimize(lambda x: 1 / x[0] + x[1] ** 2, [1.0, 1.0], method="CG")
+    assert slope.predicted_decrease <= 1e-12 * slope.fun or slope.fun < 1e-15
+    far = optimize.LinearConstraint([[1.0, 0.0]], -np.inf, 1e9)  # never active
+    found = minimize(rosenbrock, [1e3, -1e3], method="SLSQP", constraints=far)
+    assert found.success
+    assert found.fun < 1e-8

@@ -129,7 +129,10 @@ def jacobian(tape: Any, outs: Any, **recording: Unpack[RecordingOptions]) -> Any
     if 0 < t.ninputs < flat.size and t.dtype == np.float64 and t.box is None:
         units = np.eye(t.ninputs)
         rows = np.stack([tangents(program, t, e)[flat] for e in units], axis=1)
+        whole = all_finite(rows)  # else products on the way overflowed, perhaps
     else:
+        whole = False
+    if not whole:
         rows = np.stack([input_adjoints(program, t, k) for k in flat.tolist()])
     found = finite(t, ids, rows, "the Jacobian")
     return shaped(t, found.reshape((*ids.shape, t.ninputs)))

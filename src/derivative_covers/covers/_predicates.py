@@ -39,8 +39,12 @@ def that_count(h: Any, H: Any, threshold: float) -> Any:
     Those above ``threshold`` times a cover of the matrix alone, which shares its units.
 
     Raises:
-        OptionError: If ``H`` holds a NaN or an infinity.
+        OptionError: If ``H`` holds a NaN or an infinity, or the threshold is no number
+            in [0, 1).
     """
+    if not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
+        msg = f"threshold is {threshold!r:.40}; a number in [0, 1) is needed."
+        raise OptionError(msg)
     _, M = _sized(h, H)
     if not np.isfinite(M.data if hasattr(M, "row") else M).all():
         msg = "H holds a NaN or an infinity; how tight a cover is takes finite numbers."
@@ -172,7 +176,8 @@ def cover_excess(h: Any, H: Any, *, threshold: float = 1e-12) -> float:
 
     Raises:
         ShapeError: If the sizes do not fit.
-        OptionError: If ``h`` has a negative entry, or ``H`` holds a NaN or an infinity.
+        OptionError: If ``h`` has a negative entry, ``H`` holds a NaN or an infinity, or
+            the threshold is no number in [0, 1).
 
     Example:
         >>> from derivative_covers import cover_excess

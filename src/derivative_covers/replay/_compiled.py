@@ -370,8 +370,9 @@ class Compiled:
             As :meth:`cover`, for the first point where it would.
 
         Cost:
-            A few nanoseconds an operation of the program and point; points where the
-            program branches otherwise are computed one by one.
+            A few nanoseconds an operation of the program and point. A point where the
+            program branches otherwise, or cannot be replayed, is computed by itself, and
+            so are its neighbours, up to 256 rows; so sort rows by branch where you can.
         """
         self._one_output("cover_hessian")
         threshold = float(split_ratio(ratio, self._like.dtype.type))

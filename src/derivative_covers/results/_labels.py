@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import accumulate
 from math import prod
 from typing import Any, overload
@@ -33,6 +33,11 @@ class Labels(Sequence[str]):
         self._parts = list(parts)
         self._starts = [0, *accumulate(prod(shape) for _, shape in self._parts)]
 
+    @property
+    def arrays(self) -> list[str]:
+        """Names of the arrays."""
+        return [name for name, _ in self._parts]
+
     def __len__(self) -> int:
         return self._starts[-1]
 
@@ -58,7 +63,9 @@ class Labels(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
             return NotImplemented
-        return len(self) == len(other) and all(map(str.__eq__, self, other))
+        return len(self) == len(other) and all(
+            a == b for a, b in zip(self, other, strict=True)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -116,16 +123,17 @@ def names_for(given: Any, count: int) -> Sequence[str]:
         what = "the parameters have" if nest else "names has"
         msg = f"{what} {len(found)} entries; {count} are needed, one for each variable."
         raise ShapeError(msg)
-    if not isinstance(found, Labels) and len(set(found)) < count:
+    each = found.arrays if isinstance(found, Labels) else found
+    if len(set(each)) < len(each):
         seen: set[str] = set()
-        twice = next(n for n in found if n in seen or seen.add(n))  # type: ignore[func-returns-value]
+        twice = next(n for n in each if n in seen or seen.add(n))  # type: ignore[func-returns-value]
         msg = f"the name {twice!r} stands for two variables; names must differ."
         raise OptionError(msg)
     return found
 
 
 def _listed(given: Any) -> Sequence[str]:
-    if not isinstance(given, str):
+    if not isinstance(given, (str, Set)):  # sets have no order
         try:
             found = tuple(given)
         except TypeError:

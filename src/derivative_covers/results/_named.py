@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import OptionError
 from ._html import html
-from ._labels import labels, names_for
+from ._labels import Labels, labels, names_for
 from ._summary import Summary, Table
 from ._text import number, text
 
@@ -68,7 +69,8 @@ class Named(Result):
 
         Raises:
             ShapeError: If there are more or fewer names than variables.
-            OptionError: If two names are equal.
+            OptionError: If two names are equal, or a dictionary has the inputs' keys in
+                another order.
             InputTypeError: If they are no strings and no dictionary.
 
         Example:
@@ -80,7 +82,17 @@ class Named(Result):
             k_on          4   4.82843  0.207107
             k_off         1  0.707107   1.41421
         """
-        return replace(self, _names=names_for(names, len(labels(*self._variables()))))
+        own = labels(*self._variables())
+        found = names_for(names, len(own))
+        if isinstance(found, Labels):
+            theirs = found.arrays
+            if own.arrays != theirs and sorted(own.arrays) == sorted(theirs):
+                msg = (
+                    f"the parameters come in the order {', '.join(theirs)}, the inputs in "
+                    f"that of {', '.join(own.arrays)}; each name would stand for another."
+                )
+                raise OptionError(msg)
+        return replace(self, _names=found)
 
 
 def flattened(tree: Any, lead: int = 0) -> Any:

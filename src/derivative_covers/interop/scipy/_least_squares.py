@@ -93,7 +93,8 @@ def least_squares(
         DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
-        As :func:`scaling`: with other units the same iteration, to rounding.
+        With other units of the variables the same iteration, to rounding. Units of the
+        residuals enter ``"trf"`` with bounds a little, by a number of SciPy's.
 
     Cost:
         A cover at the start, and a Jacobian (of the compiled program) a step.

@@ -31,6 +31,12 @@ ROUNDS = 10
 NEAR = 1e3
 """What the model may still promise, in roundings of f, where a method finds no decrease."""
 
+COARSE = 1e-3
+"""Part of the decrease promised at the last scale, below which SciPy's own tests, which
+count in it, are too coarse."""
+
+_OUTSIDE = ("callback", "limit")
+
 
 def minimize(
     f: Callable[..., Any],
@@ -128,8 +134,8 @@ def minimize(
         DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
-        With units that are powers of two, of the variables and of ``f``, the iteration
-        is the same bit for bit, as long as the cover did not ask for ``scales`` or
+        With units of the variables that are powers of two, and of ``f`` that are powers
+        of four, the iteration is the same bit for bit, as long as the cover did not ask for ``scales`` or
         these change along. With other units it is the same up to rounding, which long
         iterations amplify. With constraints, SciPy's own tests decide, in scaled
         variables: they do not depend on units, but on the start.
@@ -173,36 +179,17 @@ def minimize(
     run = Run(StopTest(program, point, tol), estimate(point), (lb, ub), callback)
     run.counts.nfev = 1
     task = _Task(how, settings, bounds is not None, given, hess, ends_itself)
-    while True:
-        start = point
-        found, point = _one_round(run, task, point, estimate)
-        if run.reason:
-            break
-        if _at_limit(found):
-            run.reason = "limit"
-            break
-        if ends_itself:
-            run.reason = constrained_end(run.violation, found)
-            break
-        run.reason = "stagnated"
-        if isinstance(rescale, str) and rescale == "start":
-            break
-        old, fresh = run.scaling, _afresh(estimate, point)
-        if fresh is None or run.rescaled == ROUNDS:
-            break
-        run.scaling = fresh
-        gained = start.value - point.value
-        if gained <= run.test.worth(point) and _alike(old.step, fresh.step):
-            break
-        run.rescaled += 1
+    fixed = isinstance(rescale, str) and rescale == "start"
+    found, point = _rounds(run, task, point, estimate, fixed)
     predicted = predicted_decrease(point, run.scaling, run.bounds)
-    if not np.isfinite(run.test.worth(point)):
+    if not np.isfinite(run.test.worth(point)) and run.reason not in _OUTSIDE:
         run.reason = "unbounded"
     worth = NEAR * run.test.worth(point)
-    if run.reason == "converged" and predicted > run.test.worth(point):
-        fresh = _afresh(estimate, point)  # as the test did: the scale may be outdated
+    outdated = run.reason == "converged" and predicted > run.test.worth(point)
+    if outdated or (run.reason == "stagnated" and fixed):
+        fresh = _afresh(estimate, point)  # as the test did
         if fresh is not None:
-            predicted = min(predicted, predicted_decrease(point, fresh, run.bounds))
+            predicted = predicted_decrease(point, fresh, run.bounds)
     if run.reason == "stagnated" and predicted <= worth:
         run.reason = "exhausted"
     if run.reason in ("converged", "exhausted"):
@@ -214,6 +201,54 @@ def minimize(
         elif predicted > worth:
             run.reason = "stagnated"
     return result_of(run, point, None if given else predicted, found)
+
+
+def _rounds(
+    run: Run,
+    task: _Task,
+    point: Point,
+    estimate: Callable[[Point], Scaling],
+    fixed: bool,
+) -> tuple[Any, Point]:
+    """SciPy's last result and the best point, from rounds with ever newer scales."""
+    kept: tuple[Any, ...] = ()
+    while True:
+        start = point
+        run.test.begin()
+        found, point = _one_round(run, task, point, estimate, fixed)
+        if run.reason in ("", "rescale") and _at_limit(found):
+            run.reason = "limit"
+        if run.reason not in ("", "rescale", "stationary"):
+            return found, point
+        if task.ends_itself:
+            ended = run.reason or constrained_end(run.violation, found)
+            fine = ended == "stationary" or (ended == "scipy" and bool(found.success))
+            if kept and not (fine and point.value < start.value):
+                # A new scale brought nothing: SciPy's tests were fine enough before.
+                found, run.reason, run.violation = kept
+                return found, start
+            run.reason = ended
+            if not fine:
+                return found, point
+            kept = (found, ended, run.violation)
+        else:
+            run.reason = "stagnated"
+        if fixed or run.rescaled == ROUNDS:
+            return found, point
+        old, fresh = run.scaling, _afresh(estimate, point)
+        if fresh is None:
+            return found, point
+        if task.ends_itself:
+            # Its tests are a part of what a step promised where the scale is from.
+            if not run.test.worth(point) < fresh.unit < COARSE * old.unit:
+                return found, point
+            run.scaling = fresh
+        else:
+            run.scaling = fresh
+            gained = start.value - point.value
+            if gained <= run.test.worth(point) and _alike(old.step, fresh.step):
+                return found, point
+        run.rescaled += 1
 
 
 @dataclass(frozen=True)
@@ -238,7 +273,11 @@ class _Task:
 
 
 def _one_round(
-    run: Run, task: _Task, point: Point, estimate: Callable[[Point], Scaling]
+    run: Run,
+    task: _Task,
+    point: Point,
+    estimate: Callable[[Point], Scaling],
+    fixed: bool,
 ) -> tuple[Any, Point]:
     """SciPy's result, None if it was stopped from outside, and the best point."""
     s = run.scaling
@@ -255,7 +294,8 @@ def _one_round(
     def test(point: Point, state: Any) -> str | None:
         if task.ends_itself:
             return "stationary" if stationary(state, run.test.tol) else None
-        return run.test(point, predicted_decrease(point, s, run.bounds), afresh)
+        end = run.test(point, predicted_decrease(point, s, run.bounds), afresh)
+        return None if fixed and end == "rescale" else end
 
     more: dict[str, Any] = {}
     if task.hess is not None:

@@ -123,9 +123,9 @@ def scaling(
         DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
-        With units of the variables, or of ``f``, that are powers of two, the scaled
-        program is the same bit for bit, as long as the cover did not ask for
-        ``scales`` (or these change along); with other units up to rounding.
+        With units of the variables that are powers of two, and of ``f`` that are powers
+        of four, the scaled program is the same bit for bit, as long as the cover did
+        not ask for ``scales`` (or these change along); with other units up to rounding.
 
     Cost:
         Recording the program, and one cover.

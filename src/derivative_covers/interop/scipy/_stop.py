@@ -26,8 +26,8 @@ IDLE = 30
 """Iterations without a decrease after which a trust region is given up."""
 
 PATIENCE = 5
-"""Iterations between two new covers, where only the old scale is against stopping; and
-those without a decrease, such as the rejected steps of a trust region, that say nothing."""
+"""Iterations between two new covers that may allow stopping; and those without a decrease,
+such as the rejected steps of a trust region, that say nothing."""
 
 
 NEGLIGIBLE = 1e-9
@@ -85,9 +85,15 @@ class StopTest:
             )
             raise OptionError(msg)
         self.program, self.first, self.tol = program, first.value, float(tol or 0.0)
-        self.last, self.decrease, self.left = first.value, 0.0, np.inf
-        self.idle = self.waited = 0
+        self.last = first.value
+        self.begin()
         self._rounding: tuple[float, float] | None = None
+
+    def begin(self) -> None:
+        """Forget what was found out about a scale that is no longer in use."""
+        self.decrease, self.left = 0.0, np.inf
+        self.idle = self.waited = 0
+        self.refused = False
 
     def worth(self, point: Point) -> float:
         """The smallest decrease worth an iteration, in units of the function."""
@@ -111,9 +117,12 @@ class StopTest:
         Args:
             point: Where it went.
             predicted: What the model promises, by the scale in use.
-            afresh: What it promises by the scale of that very point. It is asked where
-                only the scale in use, which may be that of a far start, is against
-                stopping.
+            afresh: What it promises by the scale of that very point. It has the last
+                word: the scale in use may be that of a far start.
+
+        Returns:
+            ``"converged"``, ``"unbounded"``, ``"stagnated"``, None, or ``"rescale"``
+            where only the scale in use is for stopping.
         """
         decrease = self.last - point.value
         if decrease > 0 or self.idle >= PATIENCE:
@@ -121,7 +130,7 @@ class StopTest:
         self.last, self.decrease = point.value, decrease
         self.idle = self.idle + 1 if decrease <= 0 else 0
         self.waited += 1
-        if predicted == 0:
+        if predicted == 0 and afresh(point) == 0:
             return "converged"
         gained = abs(self.first - point.value)
         most = RESOLVED * abs(point.value) + (EPS**1.5 + self.tol) * gained
@@ -129,12 +138,14 @@ class StopTest:
             worth = self.worth(point)
             if not np.isfinite(worth):
                 return "unbounded"
-            if self.left <= worth and predicted <= worth:
-                return "converged"
-            if self.left <= worth and self.waited >= PATIENCE:
+            done = predicted <= worth and not self.refused
+            if self.left <= worth and (done or self.waited >= PATIENCE):
                 self.waited = 0
                 if afresh(point) <= worth:
                     return "converged"
+                if done:
+                    self.refused = True
+                    return "rescale"
         return "stagnated" if self.idle >= IDLE else None
 
 
