@@ -7,7 +7,12 @@ import pytest
 from scipy import optimize
 
 import derivative_covers as dc
-from derivative_covers.errors import DomainError, OptionError, ShapeError
+from derivative_covers.errors import (
+    DomainError,
+    InputTypeError,
+    OptionError,
+    ShapeError,
+)
 from derivative_covers.interop.scipy import least_squares, x_scale
 from examples import nist
 
@@ -52,6 +57,24 @@ def test_bounds_loss_and_domain():
     assert "[1] had no curvature" in idle.message
 
 
+def test_one_residual_and_dictionaries():
+    squares = least_squares(lambda x: np.sum(residuals(x) ** 2), START, max_nfev=20)
+    assert "one residual for 2 variables" in squares.message
+    one = least_squares(lambda x: x - 3, 2.0)
+    assert one.x == pytest.approx([3.0])
+
+    def named(p):
+        return residuals([p["a"], p["k"]])
+
+    start = {"a": 1.0, "k": 0.2}
+    found, plain = least_squares(named, start), least_squares(residuals, START)
+    for part in ("x", "grad", "scale"):
+        flat = list(getattr(found, part).values())
+        np.testing.assert_allclose(flat, getattr(plain, part), rtol=1e-9, atol=1e-12)
+    assert found.jac["k"].shape == (40,)
+    np.testing.assert_array_equal(x_scale(named, start), x_scale(residuals, START))
+
+
 def test_x_scale_serves_scipys_own():
     problem = nist.load("Misra1a")
     units = np.array([1e5, 1e-6])
@@ -72,6 +95,18 @@ def test_x_scale_serves_scipys_own():
 def test_what_cannot_be_used_is_refused():
     for given, error, said in (
         ({"method": "gn"}, OptionError, "must be one of"),
+        ({"loss": "huberr"}, OptionError, "must be one of"),
+        ({"loss": "huber", "method": "lm"}, OptionError, "but 'linear'"),
+        ({"bounds": (0, 9), "method": "lm"}, OptionError, "lm takes no bounds"),
+        ({"r": lambda x: x[:1] - x[1:], "method": "lm"}, ShapeError, "sum of their"),
+        ({"max_nfev": "ten"}, OptionError, "positive integer"),
+        ({"jac": "3-point"}, OptionError, "the Jacobian comes from"),
+        ({"gtol": 1e-8}, OptionError, "least_squares takes no gtol"),
+        ({"options": {}}, OptionError, "arguments of their own"),
+        ({"wrong": 3}, OptionError, "no such argument"),
+        ({"bounds": [(0, 1e9), (0, 1e9)]}, OptionError, "from pairs"),
+        ({"bounds": (2, 9)}, OptionError, "x0 is 1.0 there, outside"),
+        ({"x0": residuals, "r": START}, InputTypeError, "function comes first"),
         ({"bounds": 3}, OptionError, "a pair"),
         ({"bounds": ([1, 1], [0, 2])}, OptionError, "variable 0"),
         ({"x0": [[1.0]]}, ShapeError, "a vector"),

@@ -187,6 +187,69 @@ def test_bounds_and_constraints_hold_in_units():
             assert found.reason in ("scipy", "stationary")
 
 
+def test_constraints_that_exclude_each_other_are_infeasible():
+    both = [{"type": "ineq", "fun": lambda x, s=s: s * x[0] - 5} for s in (1, -1)]
+    ends = minimize(bowl, [0.0, 0.0], constraints=both)
+    assert (ends.reason, ends.status, ends.success) == ("infeasible", 5, False)
+    line = optimize.LinearConstraint([[1, 0], [1, 0]], [5, -np.inf], [np.inf, -5])
+    ends = minimize(bowl, [0.0, 0.0], method="trust-constr", constraints=line)
+    assert (ends.reason, ends.success) == ("infeasible", False)
+    assert "violated by" in ends.message
+
+
+def test_outputs_of_one_entry_are_scalars():
+    for method in METHODS:
+        found = minimize(lambda x: (x - 3.0) ** 2, 2.0, method=method)
+        assert found.x == pytest.approx([3.0])
+        assert isinstance(found.fun, float)
+
+
+def test_what_a_message_says_is_what_was_tested():
+    t = np.linspace(0, 48, 25)
+    y = 5.2e8 / (1 + 399 * np.exp(-0.31 * t))
+
+    def growth(x):
+        model = x[0] / (1 + (x[0] / x[2] - 1) * np.exp(-x[1] * t))
+        return np.sum((model - y) ** 2)
+
+    # The scale of this start is outdated where the iteration ends.
+    found = minimize(growth, [1.0, 1.0, 1.0])
+    assert (found.reason, found.success) == ("converged", True)
+    np.testing.assert_allclose(found.x, [5.2e8, 0.31, 1.3e6], rtol=1e-9)
+    worth = float(found.message.partition("at most ")[2].partition(",")[0])
+    assert 0 < found.predicted_decrease <= worth
+    assert f"promises {found.predicted_decrease:.2g}" in found.message
+
+
+def test_a_dictionary_of_parameters_comes_back():
+    def named(p):
+        return 100 * (p["y"] - np.sum(p["x"]) ** 2) ** 2 + (1 - p["x"][0]) ** 2
+
+    seen = []
+    start = {"x": np.array([-1.2]), "y": 1}
+    found = minimize(named, start, callback=lambda p: seen.append(named(p)))
+    plain = minimize(rosenbrock, START)
+    assert list(found.names) == ["x[0]", "y"]
+    assert seen[-1] == found.fun
+    for part in ("x", "jac", "scale"):
+        given = getattr(found, part)
+        assert given["x"].shape == (1,)
+        assert given["y"].shape == ()
+        flat = [given["x"][0], given["y"]]
+        np.testing.assert_allclose(flat, getattr(plain, part), rtol=1e-6, atol=1e-8)
+    held = minimize(
+        named,
+        start,
+        bounds=[(None, None), (None, 0.25)],
+        constraints={"type": "eq", "fun": lambda p: p["x"][0] - 0.5},
+        scales={"x": [1.0], "y": 2.0},
+    )
+    np.testing.assert_allclose([held.x["x"][0], held.x["y"]], [0.5, 0.25], rtol=1e-6)
+    s = scaling(named, start)
+    assert s.to_units(s.y0)["y"] == 1
+    np.testing.assert_allclose(s.to_scaled(start), s.y0)
+
+
 def test_callbacks_see_units_and_may_end():
     units = np.array([1e6, 1e-3])
     f = in_units(rosenbrock, units)
@@ -205,6 +268,9 @@ def test_callbacks_see_units_and_may_end():
         np.testing.assert_allclose(state.grad, dc.gradient(f, xk))
         raise StopIteration
 
+    for ends in (lambda xk: True, lambda xk, state: state.nit > 1):
+        ended = minimize(f, START * units, method="trust-constr", callback=ends)
+        assert ended.reason == "callback"
     found = minimize(f, START * units, callback=point)
     assert len(seen) == found.nit
     assert (np.diff(seen) <= 0).all()
@@ -277,7 +343,20 @@ def test_scaled_variables_have_a_hessian_of_at_most_one():
         (OptionError, "positive finite steps", {"rescale": lambda x: -(x**2)}),
         (OptionError, "takes no bounds", {"method": "CG", "bounds": [(0, 1)] * 2}),
         (OptionError, "variable 1", {"bounds": [(0, 1), (2, 1)]}),
-        (ShapeError, "each of 2", {"bounds": [(0, 1)]}),
+        (ShapeError, "list of 2 pairs", {"bounds": [(0, 1)]}),
+        (ShapeError, "list of 2 pairs", {"bounds": [0, 6]}),
+        (OptionError, "of type int", {"bounds": 3}),
+        (OptionError, "no numbers", {"bounds": [("a", 1), (0, 1)]}),
+        (OptionError, "NaN is no bound", {"bounds": [(0, np.nan), (0, 1)]}),
+        (OptionError, "positive integer", {"options": {"maxiter": "ten"}}),
+        (OptionError, "callback", {"options": {"disp": True}}),
+        (
+            ShapeError,
+            "each of 2",
+            {"constraints": optimize.LinearConstraint([[1, 2, 3]], 0, 1)},
+        ),
+        (InputTypeError, "function comes first", {"f": START, "x0": rosenbrock}),
+        (InputTypeError, r"x0\['a'\]", {"x0": {"a": "one"}}),
         (ShapeError, "2 variables", {"bounds": optimize.Bounds([0] * 3, 1)}),
         (OptionError, "come from the program", {"hess": lambda x: np.eye(2)}),
         (OptionError, "jac was given", {"jac": lambda x: x}),

@@ -38,7 +38,7 @@ _WHY = {
 }
 
 
-def check_keywords(given: Mapping[str, Any]) -> None:
+def check_keywords(given: Mapping[str, Any], function: str) -> None:
     """Refuse keywords that are not those of recording.
 
     Raises:
@@ -47,7 +47,7 @@ def check_keywords(given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in RecordingOptions.__annotations__:
             why = _WHY.get(name, "no such argument is known")
-            msg = f"least_squares takes no {name}: {why}."
+            msg = f"{function} takes no {name}: {why}."
             raise OptionError(msg)
 
 

@@ -18,6 +18,7 @@ from ._fit_options import (
     check_keywords,
     fit_bounds,
 )
+from ._form import formed
 from ._jacobian import Traced
 from ._package import optimize
 from ._point import Point
@@ -58,7 +59,8 @@ def least_squares(
     Args:
         r: Program as in :func:`derivative_covers.compile` that returns the residuals,
             of any shape.
-        x0: Start, shape ``(n,)``, within the bounds.
+        x0: Start within the bounds, shape ``(n,)`` or a dictionary, as in
+            :func:`minimize`.
         bounds: SciPy's ``Bounds``, or a pair of lower and upper ones, in units. (A pair
             for each variable, as in :func:`minimize`, is ``Bounds(*zip(*pairs))``.)
         method: ``"trf"``, ``"dogbox"`` or ``"lm"``, which takes no bounds.
@@ -78,7 +80,7 @@ def least_squares(
             :func:`derivative_covers.tape_function`.
 
     Returns:
-        SciPy's ``OptimizeResult`` with ``x``, ``jac`` and ``grad`` in units, and
+        SciPy's ``OptimizeResult`` with ``x``, ``jac`` and ``grad`` in units and in the form of ``x0``, and
         ``scale``, ``unit``, ``unscaled`` and ``predicted_decrease`` as in
         :func:`minimize`. ``optimality`` is that of scaled variables. The message says
         where there is one residual for several variables, as of a sum of squares.
@@ -112,11 +114,12 @@ def least_squares(
         >>> fit.x.round(6), fit.success
         (array([3.e+06, 7.e-01]), True)
     """
-    check_keywords(recording)
+    check_keywords(recording, "least_squares")
     check_choices(method, loss, tr_solver, max_nfev, verbose)
-    x = start_of(x0)
+    form, x0 = formed(x0)
+    x, scales = start_of(x0), form.flat(scales, "scales")
     lb, ub = fit_bounds(bounds, x, method)
-    traced = Traced(r, x, **recording)
+    traced = Traced(form.taking(r, recording.get("numpy")), x, **recording)
     s = _scale(traced, x, typical_sizes(x, scales, lb, ub), scales, ngroups)
     size = traced.value(x).size
     check_count(method, size, x.size)
@@ -147,12 +150,15 @@ def least_squares(
         max_nfev=1000 * x.size if max_nfev is None else max_nfev,
         verbose=verbose,
     )
-    found.x = to_units(found.x)
-    found.jac = found.jac / s.step
-    found.grad = found.grad / s.step
-    point = Point(found.x, float(found.cost), found.grad)
+    gradient = found.grad / s.step
+    point = Point(to_units(found.x), float(found.cost), gradient)
+    found.x, found.grad = form.nested(point.x), form.nested(gradient)
+    found.jac = form.nested(found.jac / s.step)
+    found.active_mask = form.nested(found.active_mask)
     found.predicted_decrease = predicted_decrease(point, s, (lb, ub))
-    found.scale, found.unit = s.step, s.unit
+    found.scale, found.unit = form.nested(s.step), s.unit
+    if form.names is not None:
+        found.names = form.names
     found.unscaled, found.asked = s.unscaled, s.asked
     found.message += s.note()
     if size == 1 < x.size:
@@ -181,7 +187,8 @@ def x_scale(
         **recording: As in :func:`least_squares`.
 
     Returns:
-        Positive array of shape ``(n,)``, in the units of ``x``.
+        Positive array of shape ``(n,)``, in the units of ``x``; flat, as SciPy takes it,
+        where ``x0`` is a dictionary.
 
     Raises:
         As :func:`least_squares`.
@@ -202,8 +209,10 @@ def x_scale(
         >>> print(f"{steps[0] / steps[1]:.1e}")
         1.0e-06
     """
-    x = start_of(x0)
-    traced = Traced(r, x, **recording)
+    check_keywords(recording, "x_scale")
+    form, x0 = formed(x0)
+    x, scales = start_of(x0), form.flat(scales, "scales")
+    traced = Traced(form.taking(r, recording.get("numpy")), x, **recording)
     return _scale(traced, x, typical_sizes(x, scales), scales, ngroups).step
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import DomainError, OptionError
 from ...replay import Compiled, compile
 from ._constraints import bounds_of, constraints_of, scaled_constraints, violation
+from ._form import Form, formed
 from ._methods import Method, check_derivatives, method_named, options_for
 from ._objective import Objective, evaluated
 from ._package import optimize
@@ -69,8 +70,11 @@ def minimize(
     bounds, gain more than the rounding of ``f`` (estimated from the tape).
 
     Args:
-        f: Program as in :func:`derivative_covers.compile`, with one scalar output.
-        x0: Start, shape ``(n,)``; moved into the bounds.
+        f: Program as in :func:`derivative_covers.compile`, with one output.
+        x0: Start, shape ``(n,)``; moved into the bounds. Or a dictionary of numbers and
+            arrays, which ``f``, the callback and functions of constraints take then;
+            behind it lies a flat vector in its order, which bounds, Jacobians and
+            Hessians of constraints, and linear ones are for.
         args: Further arguments of ``f``.
         method: ``"BFGS"``, ``"L-BFGS-B"``, ``"CG"``, ``"Newton-CG"``, ``"TNC"``,
             ``"SLSQP"``, ``"trust-constr"``, ``"trust-ncg"``, ``"trust-krylov"``,
@@ -88,9 +92,10 @@ def minimize(
         tol: Which part of ``|f|``, and of the decrease since the start, is not worth an
             iteration. None goes on to the rounding of ``f``.
         callback: As in SciPy: ``callback(xk)`` or ``callback(intermediate_result=...)``,
-            with points in units; StopIteration ends.
-        options: SciPy's options of the method without tolerances, such as ``maxiter``
-            (``1000 n`` for methods that SciPy gives less).
+            with points in units. StopIteration
+            ends, with trust-constr also a true result; ``callback(xk, state)`` there.
+        options: SciPy's options of the method without tolerances and what prints, such
+            as ``maxiter`` (``1000 n`` for methods that SciPy gives less).
         rescale: When the scale is estimated anew. ``"restart"``: where the method finds
             no decrease any more, and the next round starts from there as long as it
             makes progress. ``"start"``: never. A function of ``x`` is asked, at the
@@ -109,16 +114,23 @@ def minimize(
         - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
           finds none where the model, or Newton's step, promises some), ``"saddle"``
-          (converged, but ``f`` curves downwards in a direction), ``"unbounded"``, ``"limit"``,
-          ``"callback"``;
-          with constraints ``"stationary"`` (trust-constr: the Lagrangian's gradient, the
-          violation and the barrier are below 1e-9, or ``tol``, in scaled variables) or
-          ``"scipy"`` (SciPy's own tests decided);
-        - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``; at
-          the end of up to 100 variables without constraints also what Newton's step
-          does, if that is more; None with constraints, which the model does not know;
-        - ``scale``: step of each variable, in units; ``unscaled``: variables without a
-          curvature, whose step is a typical size;
+          (converged, but ``f`` curves downwards in a direction), ``"unbounded"``,
+          ``"limit"``, ``"callback"``;
+          with constraints, and with bounds in trust-constr, ``"stationary"``
+          (trust-constr: the Lagrangian's gradient, the violation and the barrier are
+          below 1e-9, or ``tol``, in scaled variables), ``"scipy"`` (SciPy's own tests
+          decided) or ``"infeasible"`` (these ended where a constraint is violated by
+          more than 1e-6 in scaled variables);
+        - ``predicted_decrease``: what the model promises at ``x``, in units of ``f``, by
+          the scale in use or, where this one alone speaks against an end, by one
+          estimated there; for up to 100 variables also what Newton's step promises, if
+          that is more. A run counts as converged up to a thousand roundings of ``f``.
+          None with constraints, which the model does not know;
+        - ``scale``: the step by which each variable was counted, in its units and in the
+          form of ``x``: ``sqrt(unit) / h`` for a cover ``h``, where ``unit`` is what
+          ``f`` was divided by; ``unscaled``: indices (in the flat vector) of variables
+          without a curvature, whose step is a typical size;
+        - ``names``: of the entries of the flat vector, if ``x0`` was a dictionary;
         - ``rescaled``: how often the scale was estimated anew; ``asked``: whether it
           depends on ``scales``; ``outside``: points where ``f`` could not be evaluated.
 
@@ -126,6 +138,7 @@ def minimize(
         OptionError: For a method, option or tolerance that cannot be used, and for
             bounds or constraints that the method does not take.
         ShapeError: If shapes do not fit, or ``f`` has several outputs.
+        InputTypeError: If ``x0`` is a function, or a constraint is none.
         DomainError: If ``f`` or its cover is not finite at ``x0``. Elsewhere, a point
             where ``f`` is not finite sends the method back: a line search to a tenth
             of its step, a trust region to a smaller one.
@@ -137,8 +150,9 @@ def minimize(
         With units of the variables that are powers of two, and of ``f`` that are powers
         of four, the iteration is the same bit for bit, as long as the cover did not ask for ``scales`` or
         these change along. With other units it is the same up to rounding, which long
-        iterations amplify. With constraints, SciPy's own tests decide, in scaled
-        variables: they do not depend on units, but on the start.
+        iterations amplify. With constraints, tests in scaled variables decide, SciPy's own or
+        (trust-constr) that of ``"stationary"``: they do not depend on units, but on the
+        start.
 
     Cost:
         One gradient a point, or a Hessian product where the method takes them; a cover
@@ -164,19 +178,22 @@ def minimize(
     if callback is not None and not callable(callback):
         msg = f"callback is of type {type(callback).__name__}; a function is needed."
         raise OptionError(msg)
-    x = start_of(x0)
+    form, x0 = formed(x0)
+    x, scales = start_of(x0), form.flat(scales, "scales")
     lb, ub = bounds_of(bounds, x.size)
     x = np.clip(x, lb, ub)
-    given = constraints_of(constraints)
+    given = [form.constraint(c) for c in constraints_of(constraints)]
     how = method_named(method, bounds is not None, bool(given))
     ends_itself = bool(given) or (how.name == "trust-constr" and bounds is not None)
     check_derivatives(how, jac, hess, hessp)
     settings = options_for(how, options, tol, ends_itself, x.size)
-    program = compile(f, x, args=args, kwargs=kwargs, kinks=kinks, numpy=numpy)
+    g = form.taking(f, numpy)
+    program = compile(g, x, args=args, kwargs=kwargs, kinks=kinks, numpy=numpy)
     sizes = typical_sizes(x, scales, lb, ub)
-    estimate = _estimator(program, rescale, sizes, scales, budget)
+    estimate = _estimator(program, rescale, form, sizes, scales, budget)
     point = _first(program, x)
-    run = Run(StopTest(program, point, tol), estimate(point), (lb, ub), callback)
+    test = StopTest(program, point, tol)
+    run = Run(test, estimate(point), (lb, ub), callback, form)
     run.counts.nfev = 1
     task = _Task(how, settings, bounds is not None, given, hess, ends_itself)
     fixed = isinstance(rescale, str) and rescale == "start"
@@ -349,7 +366,12 @@ def _first(program: Compiled, x: Array) -> Point:
 
 
 def _estimator(
-    program: Compiled, rescale: Any, sizes: Array, scales: Any, budget: int | None
+    program: Compiled,
+    rescale: Any,
+    form: Form,
+    sizes: Array,
+    scales: Any,
+    budget: int | None,
 ) -> Callable[[Point], Scaling]:
     """How to find a scale at a point.
 
@@ -363,7 +385,8 @@ def _estimator(
         raise OptionError(msg)
 
     def given(point: Point) -> Scaling:
-        step = np.asarray(rescale(point.x.copy()), dtype=float)
+        returned = form.flat(rescale(form.nested(point.x.copy())), "rescale(x)")
+        step = np.asarray(returned, dtype=float)
         good = np.isfinite(step).all() and (step > 0).all()
         if step.shape != point.x.shape or not good:
             msg = (

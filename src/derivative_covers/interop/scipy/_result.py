@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._form import Form
 from ._objective import Counts, Objective
 from ._package import optimize
 from ._point import Point
@@ -21,8 +22,8 @@ __all__ = ["Run", "callback_for", "result_of"]
 Array = NDArray[Any]
 
 MESSAGES = {
-    "converged": "Converged: the last decreases, continued as a geometric series, gain at most {worth:.2g}, the rounding of f{tol}; {step} promises {predicted:.2g}.",
-    "exhausted": "Converged: the method finds no decrease, and {step} promises {predicted:.2g}, at most a thousand times the rounding of f{tol}, {worth:.2g}.",
+    "converged": "Converged: the last decreases, continued as a geometric series, gain at most {worth:.2g}, which is not worth a step; {step} promises {predicted:.2g}.",
+    "exhausted": "Converged: the method finds no decrease, and {step} promises {predicted:.2g}, at most a thousand times what is worth a step, {worth:.2g}.",
     "stagnated": "Stagnated: the method gains nothing more, though {step} promises {predicted:.2g}, where {worth:.2g} is worth a step.",
     "vanished": "Converged: the gradient vanishes, or points out of the bounds, so that the model promises no decrease.",
     "infeasible": "Infeasible: at the end the constraints are violated by {violation:.2g} in scaled variables. {scipy}",
@@ -55,6 +56,7 @@ class Run:
         scaling: The scale in use.
         bounds: Lower and upper bounds, in units.
         callback: The user's, or None.
+        form: What the caller's points look like.
         counts: Evaluations.
         nit: Iterations.
         reason: Why it stopped.
@@ -67,6 +69,7 @@ class Run:
     scaling: Scaling
     bounds: tuple[Array, Array]
     callback: Any = None
+    form: Form = field(default_factory=Form)
     counts: Counts = field(default_factory=Counts)
     nit: int = 0
     reason: str = ""
@@ -79,7 +82,7 @@ def callback_for(
     run: Run, objective: Objective, test: Callable[[Point, Any], str | None]
 ) -> Callable[..., None]:
     """SciPy's callback: the stopping test, and the user's callback in units."""
-    callback = run.callback
+    callback, form = run.callback, run.form
     names = _parameters(callback) if callback else []
 
     def called(y: Array, *state: Any) -> None:
@@ -90,13 +93,14 @@ def callback_for(
                 if names == ["intermediate_result"]:
                     ends = callback(
                         intermediate_result=optimize.OptimizeResult(
-                            x=point.x.copy(), fun=point.value
+                            x=form.nested(point.x.copy()), fun=point.value
                         )
                     )
                 elif state and len(names) != 1:
-                    ends = callback(point.x.copy(), _state(state[0], point))
+                    seen = _state(state[0], point, form)
+                    ends = callback(form.nested(point.x.copy()), seen)
                 else:
-                    ends = callback(point.x.copy())
+                    ends = callback(form.nested(point.x.copy()))
                 if state and ends:  # trust-constr's way, as SciPy has it
                     raise StopIteration
             except StopIteration:
@@ -123,21 +127,25 @@ def _parameters(callback: Callable[..., Any]) -> list[str]:
     return needed or [p.name for p in given][:1]
 
 
-def _state(state: Any, point: Point) -> Any:
+def _state(state: Any, point: Point, form: Form) -> Any:
     """trust-constr's state, with what has units in those of the caller."""
     return optimize.OptimizeResult(
-        {**state, "x": point.x.copy(), "fun": point.value, "grad": point.gradient}
+        {
+            **state,
+            "x": form.nested(point.x.copy()),
+            "fun": point.value,
+            "grad": form.nested(point.gradient),
+        }
     )
 
 
 def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> Any:
     """The result in units, with what was found out about the end."""
-    reason, scaling = run.reason, run.scaling
+    reason, scaling, form = run.reason, run.scaling, run.form
     scipy = str(getattr(found, "message", ""))
     vanished = reason == "converged" and predicted == 0
     message = MESSAGES["vanished" if vanished else reason].format(
         worth=run.test.worth(point),
-        tol=" and tol's part" if run.test.tol else "",
         step="the model's or Newton's step" if run.looked else "the model's step",
         predicted=predicted or 0.0,
         violation=run.violation,
@@ -145,7 +153,7 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
     )
     message += scaling.note()
     success = STATUS.get(reason, 0) == 0 and (reason != "scipy" or bool(found.success))
-    extra: dict[str, Any] = {}
+    extra: dict[str, Any] = {} if form.names is None else {"names": form.names}
     for name in ("constr_violation", "optimality", "tr_radius", "multipliers"):
         if name in (found or {}):
             extra[name] = found[name]
@@ -153,9 +161,9 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
         extra["hess_inv"] = _inverse(found["hess_inv"], scaling)
     status = STATUS.get(reason, getattr(found, "status", 0))
     return optimize.OptimizeResult(
-        x=point.x,
+        x=form.nested(point.x),
         fun=point.value,
-        jac=point.gradient,
+        jac=form.nested(point.gradient),
         nfev=run.counts.nfev,
         njev=run.counts.nfev,
         nhev=run.counts.nhev,
@@ -165,7 +173,7 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
         message=message,
         reason=reason,
         predicted_decrease=predicted,
-        scale=scaling.step,
+        scale=form.nested(scaling.step),
         unit=scaling.unit,
         unscaled=scaling.unscaled,
         rescaled=run.rescaled,

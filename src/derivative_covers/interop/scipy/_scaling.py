@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...covers._arguments import RecordingOptions
 from ...errors import InputTypeError, OptionError, ShapeError
 from ...replay import Compiled, compile
+from ._form import Form, formed
 from ._point import Point
 
 __all__ = ["Scaling", "from_steps", "natural", "scaling", "start_of", "typical_sizes"]
@@ -23,19 +24,23 @@ Array = NDArray[Any]
 class Scaling:
     """A program in scaled variables: ``y = x / step``, and its values over ``unit``.
 
-    All methods take and return arrays of shape ``(n,)``. At ``y0`` no entry of the
+    All methods take and return arrays of shape ``(n,)``; where the start was a
+    dictionary, ``to_units`` returns, and ``to_scaled`` takes, one with its keys. At ``y0`` no entry of the
     scaled Hessian exceeds 1, and the gradient has norm ``n``: a unit step against it is
     the longest one of which the cover says that it descends.
 
     Attributes:
-        program: The compiled program, in the units of ``x``.
-        step: Natural step of each variable, in its units.
-        unit: What values are divided by, in units of the function.
+        program: The compiled program, in the units of ``x``, of a flat vector.
+        step: Natural step of each variable, in its units: ``sqrt(unit) / h``.
+        unit: What values are divided by, in units of the function: about the decrease
+            that a natural step promises at the start.
         y0: Where the scale was estimated, in scaled variables.
         unscaled: Indices of variables without a curvature there (they enter linearly,
             or not at all), whose step is their typical size instead.
         asked: Whether the cover read ``scales``; see
             :func:`derivative_covers.guards_any_block`.
+        form: What points look like at the border; its ``names`` are those of the
+            variables of a dictionary.
 
     Example:
         >>> import numpy as np
@@ -53,18 +58,23 @@ class Scaling:
     y0: Array
     unscaled: tuple[int, ...] = ()
     asked: bool = False
+    form: Form = field(default_factory=Form)
 
     def to_scaled(self, x: Any) -> Array:
         """Scaled variables of a point, or of bounds."""
-        return np.asarray(np.asarray(x, dtype=float) / self.step)
+        flat = np.asarray(self.form.flat(x, "x"), dtype=float)
+        return np.asarray(flat / self.step)
 
-    def to_units(self, y: Any) -> Array:
-        """The point in the units of the program."""
+    def to_units(self, y: Any) -> Any:
+        """The point in the units, and in the form, of the start."""
+        return self.form.nested(self._flat(y))
+
+    def _flat(self, y: Any) -> Array:
         return np.asarray(self.step * np.asarray(y, dtype=float))
 
     def value(self, y: Any) -> float:
         """Scaled value."""
-        return float(np.ravel(self.program.value(self.to_units(y)))[0] / self.unit)
+        return float(np.ravel(self.program.value(self._flat(y)))[0] / self.unit)
 
     def gradient(self, y: Any) -> Array:
         """Scaled gradient."""
@@ -72,13 +82,13 @@ class Scaling:
 
     def value_and_gradient(self, y: Any) -> tuple[float, Array]:
         """Scaled value and gradient, for the price of the gradient."""
-        value, gradient = self.program.value_and_gradient(self.to_units(y))
+        value, gradient = self.program.value_and_gradient(self._flat(y))
         scaled = np.ravel(value)[0] / self.unit
         return float(scaled), np.asarray(gradient * self.step / self.unit)
 
     def hvp(self, y: Any, v: Any) -> Array:
         """Product of the scaled Hessian and ``v``."""
-        found = self.program.hvp(self.to_units(y), self.to_units(v))
+        found = self.program.hvp(self._flat(y), self._flat(v))
         return np.asarray(found * self.step / self.unit)
 
     def note(self) -> str:
@@ -103,7 +113,8 @@ def scaling(
 
     Args:
         f: Program as in :func:`derivative_covers.compile`, with one scalar output.
-        x0: Start, shape ``(n,)``.
+        x0: Start, shape ``(n,)``, or a dictionary of numbers and arrays, which ``f``
+            takes then.
         scales: Typical sizes of the variables, positive, in their units. They serve
             products with a vanishing factor, and variables without a curvature; None:
             ``abs(x0)``, and 1 for a variable that starts at zero.
@@ -118,6 +129,7 @@ def scaling(
 
     Raises:
         ShapeError: If ``x0`` is not one-dimensional, or the program has several outputs.
+        InputTypeError: If ``x0`` is a function.
         OptionError: For scales or a budget that cannot be used.
         DomainError: If the function or its cover is not finite at ``x0``.
         DerivativeError: As :func:`derivative_covers.compile`.
@@ -144,9 +156,11 @@ def scaling(
         >>> s.to_units(y).round(12)
         array([1.e-09, 1.e+03])
     """
-    x = start_of(x0)
-    program = compile(f, x, **recording)
-    return natural(program, x, typical_sizes(x, scales), scales, budget)
+    form, x0 = formed(x0)
+    x, scales = start_of(x0), form.flat(scales, "scales")
+    program = compile(form.taking(f, recording.get("numpy")), x, **recording)
+    found = natural(program, x, typical_sizes(x, scales), scales, budget)
+    return replace(found, form=form)
 
 
 def start_of(x0: Any) -> Array:
