@@ -246,7 +246,7 @@ def test_a_dictionary_of_parameters_comes_back():
     )
     np.testing.assert_allclose([held.x["x"][0], held.x["y"]], [0.5, 0.25], rtol=1e-6)
     s = scaling(named, start)
-    assert s.to_units(s.y0)["y"] == 1
+    assert s.to_units(s.y0)["y"] == pytest.approx(1)
     np.testing.assert_allclose(s.to_scaled(start), s.y0)
 
 

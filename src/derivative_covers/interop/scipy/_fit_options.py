@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,9 @@ def check_choices(
     if method == "lm" and loss != "linear":
         msg = f"lm takes no loss but 'linear'; loss is {loss!r}. trf and dogbox do."
         raise OptionError(msg)
-    if max_nfev is not None and not (isinstance(max_nfev, Integral) and max_nfev > 0):
+    if max_nfev is not None and not (
+        isinstance(max_nfev, (int, np.integer)) and max_nfev > 0
+    ):
         msg = f"max_nfev is {max_nfev!r}; a positive integer is needed."
         raise OptionError(msg)
 

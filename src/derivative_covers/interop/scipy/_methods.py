@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -132,7 +131,9 @@ def options_for(
             raise OptionError(msg)
     for name in _COUNTS:
         count = given.get(name)
-        if count is not None and not (isinstance(count, Integral) and count > 0):
+        if count is not None and not (
+            isinstance(count, (int, np.integer)) and count > 0
+        ):
             msg = f"options[{name!r}] is {count!r}; a positive integer is needed."
             raise OptionError(msg)
     options = {**method.options, **given}

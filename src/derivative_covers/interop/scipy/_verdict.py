@@ -23,7 +23,7 @@ DOWNWARDS = -1e-3
 """Eigenvalue, of a Hessian with diagonal 1, that is negative beyond doubt."""
 
 FEASIBLE = 1e-6
-"""Violation of a constraint, in scaled variables, that is no longer counted as none."""
+"""Violation of a constraint, in scaled variables, up to which it counts as met."""
 
 
 def constrained_end(violation: float, found: Any) -> str:
