@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import UnsupportedOperationError
 from ._convert import tape_of
+from ._remedies import remedy
 from ._storage import ArrayBase
 from ._tape import Tape
 from ._tvar import TVar
@@ -83,11 +84,13 @@ def refuse_plain(what: str) -> NoReturn:
     Raises:
         UnsupportedOperationError: Always.
     """
+    way = remedy(
+        "Decorate the function that made the array with derivative_covers.with_numpy, or "
+        "use np.zeros_like(x) of a recorded x, or the function's result."
+    )
     msg = (
         f"{what} would store recorded variables into a plain array, which would drop "
-        "their derivative. Decorate the function that made the array with "
-        "derivative_covers.with_numpy, or use np.zeros_like(x) of a recorded x, or the "
-        "function's result."
+        f"their derivative. {way}"
     )
     raise UnsupportedOperationError(msg)
 

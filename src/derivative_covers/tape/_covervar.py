@@ -10,6 +10,7 @@ from ..elementals import Elemental
 from ..errors import DerivativeError, UnsupportedOperationError
 from ._generic import apply, decide, numpy_ufunc
 from ._operators import Operators
+from ._remedies import remedy
 
 __all__ = ["CoverVar", "Recorder"]
 
@@ -168,11 +169,14 @@ class CoverVar(Operators):
     # -- refusals ------------------------------------------------------------------
 
     def _refuse(self, what: str) -> NoReturn:
+        way = remedy(
+            "Decorate the function with derivative_covers.with_numpy, which lets np.zeros "
+            "and math.exp take recorded values; or use np.exp and the like, and store "
+            "into np.zeros_like(x) or a list."
+        )
         msg = (
-            f"{what} of a recorded variable would drop its derivative. Decorate the "
-            "function with derivative_covers.with_numpy, which lets np.zeros and math.exp "
-            "take recorded values; or use np.exp and the like, and store into "
-            "np.zeros_like(x) or a list. derivative_covers.value(x) is the plain number."
+            f"{what} of a recorded variable would drop its derivative. {way} "
+            "derivative_covers.value(x) is the plain number."
         )
         raise UnsupportedOperationError(msg)
 

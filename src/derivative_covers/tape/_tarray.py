@@ -18,6 +18,7 @@ from ._hooks import array_layer
 from ._indexing import Flat, plain_index
 from ._over_box import enclosure
 from ._refusals import refuse_imaginary
+from ._remedies import remedy
 from ._storage import PLAIN, ArrayBase, ConstantStorage, fresh, held
 from ._tvar import TVar
 
@@ -399,12 +400,16 @@ class TArray(ArrayOperators):
         return self._refuse("conversion to a plain array")
 
     def _refuse(self, what: str) -> NoReturn:
+        way = remedy(
+            "To fill np.zeros and the like, decorate the function with "
+            "derivative_covers.with_numpy, or store into np.zeros_like(x), "
+            "np.concatenate or np.stack pieces; write A @ x instead of A.dot(x), and "
+            "A = A + x instead of A += x, for a plain A; take A.toarray() of a sparse A "
+            "and t.to_numpy() of a data frame."
+        )
         msg = (
-            f"{what} would drop the derivative of a recorded array. To fill np.zeros and "
-            "the like, decorate the function with derivative_covers.with_numpy, or store "
-            "into np.zeros_like(x), np.concatenate or np.stack pieces; write A @ x instead "
-            "of A.dot(x), and A = A + x instead of A += x, for a plain A; take "
-            "A.toarray() of a sparse A and t.to_numpy() of a data frame; derivative_covers.value(x) gives the bare numbers."
+            f"{what} would drop the derivative of a recorded array. {way} "
+            "derivative_covers.value(x) gives the bare numbers."
         )
         raise UnsupportedOperationError(msg)
 
