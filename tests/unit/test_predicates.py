@@ -65,6 +65,24 @@ def test_a_constant_that_is_not_finite_is_named_as_the_cause():
         dc.tape_function(lambda x: np.exp(x[0]), [1e3])
 
 
+def test_data_that_hold_a_nan_are_told_where():
+    data = np.arange(6.0).reshape(2, 3)
+    data[1, 0] = np.nan
+    programs = {
+        "at index 3 of 6, row by row": lambda x: np.sum((x[0] - data) ** 2),
+        "at index 0 of 3": lambda x: np.sum(data @ x) ** 2,
+        r"a constant that enters subtract\(1.0, nan\) is a NaN": lambda x: (
+            x[0] - data[1, 0]
+        ),
+    }
+    for told, f in programs.items():
+        with pytest.raises(errors.DomainError, match=f"{told}.*constant operand"):
+            dc.gradient(f, [1.0, 2.0, 3.0])
+    huge = np.array([1e308, np.inf])  # the first entry overflows by itself
+    with pytest.raises(errors.DomainError, match="overflows"):
+        dc.gradient(lambda x: np.sum((x[0] * huge)[0]), [1e3])
+
+
 def test_vector_outputs_are_told_what_to_do():
     for ask in (dc.gradient, dc.hessian, dc.cover_hessian, dc.hessian_bound):
         with pytest.raises(errors.ShapeError, match=r"sum.*output ids"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DomainError
-from ..tape import Kink, Tape, describe, kink_marks, noted, reason
+from ..tape import Block, Fixed, Kink, Linear, Tape, describe, kink_marks, noted, reason
 from ._arithmetic import over_boxes
 from ._lower import Program, lower
 from .kernels._jit import charge
@@ -77,12 +77,42 @@ def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
     k = int(np.flatnonzero((mark != 0) & ~np.isfinite(tape.vals))[0])
     name, value, operands = describe(tape, k)
     shown = ", ".join(f"{v!r}" for v in operands)
-    if all(np.isfinite(operands)):
-        what = "overflows; evaluate at another point, or rewrite the program"
+    call = f"{name}({shown})" if operands else f"a {name} combination"
+    bad, at = _bad_constant(tape.block_of(k), k, operands)
+    if bad is None:
+        msg = (
+            f"node {k}: {call} = {value!r} overflows; evaluate at another point, or "
+            "rewrite the program. An output depends on it."
+        )
     else:
-        what = "has a constant operand that is not finite; remove it from the program"
-    msg = f"node {k}: {name}({shown}) = {value!r} {what}. An output depends on it."
+        holds = f"the data that enter {call} hold {bad} {at}"
+        msg = (
+            f"{holds if at else f'a constant that enters {call} is {bad}'}. Leave such "
+            "entries out, by a mask such as np.isfinite(data), or np.nansum for a sum. "
+            f"(Node {k} has a constant operand that is not finite, and an output depends "
+            "on it.)"
+        )
     return DomainError(msg, elemental=name, node=k, values=operands)
+
+
+def _bad_constant(
+    block: Block, k: int, operands: tuple[Any, ...]
+) -> tuple[str | None, str]:
+    """What is not finite among the constants of node ``k``, and where it stands."""
+    numbers, at = np.array(operands), ""
+    if isinstance(block, Linear):
+        *nodes, terms = block.shape
+        place = np.unravel_index(k - block.start, nodes)
+        first = sum(int(i) * s for i, s in zip(place, block.coef_strides, strict=False))
+        numbers = block.coef[first + block.coef_strides[-1] * np.arange(terms)]
+        at = "at index {} of " + str(terms)
+    elif isinstance(block, Fixed) and block.size > 1 and block.const.size > 1:
+        at = f"at index {k - block.start} of {block.size}, row by row"
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if not bad.size:
+        return None, ""
+    what = "a NaN" if np.isnan(numbers[bad[0]]) else "an infinity"
+    return what, at.format(bad[0])
 
 
 @over_boxes
