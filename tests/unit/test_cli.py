@@ -162,6 +162,8 @@ def test_errors_are_one_sentence(
     (folder / "bad.npy").write_text("no array")
     (folder / "bad.csv").write_text("a,b\n1,x\n")
     (folder / "empty.csv").write_text("\n")
+    (folder / "semicolons.csv").write_text("1,5;2,0\n")
+    (folder / "named.json").write_text('{"a": 1.0, "b": 2.0}')
     (folder / "bad.json").write_text("{")
     (folder / "ragged.json").write_text("[[1, 2], [3]]")
     np.save("objects.npy", np.array([{}]), allow_pickle=True)
@@ -185,6 +187,9 @@ def test_errors_are_one_sentence(
         (("model.py:f", "--x0", "objects.npy"), "cannot be read as npy"),
         (("model.py:f", "--x0", "bad.csv"), "bad.csv cannot be read as csv"),
         (("model.py:f", "--x0", "empty.csv"), "it holds no numbers"),
+        (("model.py:f", "--x0", "semicolons.csv"), "write commas"),
+        (("model.py:f", "--x0", "named.json"), "a dictionary with the keys 'a', 'b'"),
+        (("model.py:f", "--x0", "1.0"), "passed as an array of shape (1,)"),
         (("model.py:f", "--x0", "bad.json"), "bad.json cannot be read as json"),
         (("model.py:f", "--x0", "ragged.json"), "x0 is no array of numbers"),
         (("model.py:f", *x, "--names", "a"), "--names: names has 1 entries; 2 are needed"),

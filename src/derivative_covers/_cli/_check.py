@@ -52,7 +52,7 @@ def check(
     Example: derivative-covers check model.py:energy --x0 1.0,2.0
     """
     program = read_program(target, point, names)
-    with working(f"checking {target}"), running(target):
+    with working(f"checking {target}"), running(target, program.x0):
         report = compare(
             program.f,
             program.x0,

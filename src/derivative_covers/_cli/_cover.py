@@ -55,7 +55,7 @@ def cover(
     Example: derivative-covers cover model.py:energy --x0 1.0,2.0 --names length,angle
     """
     program = read_program(target, point, names)
-    with working(f"covering {target}"), running(target):
+    with working(f"covering {target}"), running(target, program.x0):
         found: HessianCover = cover_hessian(program.f, program.x0, merge=merge)
     if program.names is not None:
         found = found.named(program.names)

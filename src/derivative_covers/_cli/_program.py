@@ -21,6 +21,7 @@ from ..results import labels, names_for
 __all__ = ["Program", "program_options", "read_program", "running"]
 
 FILES = (".npy", ".csv", ".json")
+_BY_THE_POINT = (LookupError, TypeError, ValueError, AttributeError)
 
 
 class Program(NamedTuple):
@@ -84,11 +85,12 @@ def _named(x0: Any, given: Any) -> Any:
 
 
 @contextlib.contextmanager
-def running(target: str) -> Iterator[None]:
+def running(target: str, x0: Any = None) -> Iterator[None]:
     """Runs the user's program: what it prints goes to the error stream.
 
     Raises:
-        click.ClickException: For an exception that the program raises.
+        click.ClickException: For an exception that the program raises; with how the
+            point ``x0`` was passed, where that may be the reason.
     """
     try:
         with contextlib.redirect_stdout(sys.stderr):
@@ -97,7 +99,16 @@ def running(target: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         msg = f"{target} raised {_described(error)}"
+        if x0 is not None and isinstance(error, _BY_THE_POINT):
+            msg += f"; the point was passed as {_kind(x0)}"
         raise _Unusable(msg) from None
+
+
+def _kind(x0: Any) -> str:
+    """What the function gets as its argument, for people."""
+    if isinstance(x0, dict):
+        return f"a dictionary with the keys {', '.join(map(repr, x0))}"
+    return f"an array of shape {np.shape(x0)}"
 
 
 class _Unusable(click.ClickException):
@@ -213,6 +224,9 @@ def _from_file(file: str) -> tuple[Any, list[str] | None]:
 def _from_csv(lines: list[str]) -> tuple[Any, list[str] | None]:
     """A row or column is a vector; a first row that holds no number names its columns."""
     lines = [line for line in lines if line.strip()]
+    if any(";" in line for line in lines):
+        msg = "semicolons stand between its entries; write commas, and decimal points"
+        raise ValueError(msg)
     heads = [head.strip().strip('"') for head in lines[0].split(",")] if lines else []
     named = bool(heads) and not any(map(_is_number, heads))
     rows = lines[1:] if named else lines

@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DomainError
-from ..tape import Block, Fixed, Kink, Linear, Tape, describe, kink_marks, noted, reason
+from ..tape import (
+    Block,
+    Constants,
+    Fixed,
+    Kink,
+    Linear,
+    Tape,
+    describe,
+    kink_marks,
+    noted,
+    reason,
+)
 from ._arithmetic import over_boxes
 from ._lower import Program, lower
 from .kernels._jit import charge
@@ -78,6 +89,8 @@ def _infinite(tape: Tape, mark: NDArray[np.uint8]) -> DomainError:
     name, value, operands = describe(tape, k)
     shown = ", ".join(f"{v!r}" for v in operands)
     call = f"{name}({shown})" if operands else f"a {name} combination"
+    if isinstance(tape.block_of(k), Constants):
+        call = "the result"
     bad, at = _bad_constant(tape.block_of(k), k, operands)
     if bad is None:
         msg = (
@@ -108,6 +121,8 @@ def _bad_constant(
         at = "at index {} of " + str(terms)
     elif isinstance(block, Fixed) and block.size > 1 and block.const.size > 1:
         at = f"at index {k - block.start} of {block.size}, row by row"
+    elif isinstance(block, Constants):
+        numbers = block.values[[k - block.start]]
     bad = np.flatnonzero(~np.isfinite(numbers))
     if not bad.size:
         return None, ""
