@@ -31,6 +31,11 @@ __all__ = [
 ]
 
 
+def extra(name: str) -> str:
+    """How to install optional packages, for messages about a missing one."""
+    return f"install the extra {name!r} (pip install '.[{name}]' in a copy of the repository)"
+
+
 class DerivativeError(Exception):
     """Base class of every exception that this package raises."""
 

@@ -253,7 +253,7 @@ def test_doctor(
     assert status == 1
     assert "FAULT: a gradient is [0. 0.] in place of [12. 9.]" in out
     assert "FAULT: numpy is missing" in out
-    assert "pip install 'derivative-covers[plot]'" in out
+    assert "pip install '.[plot]'" in out
 
 
 def test_the_console_script_is_this_command() -> None:

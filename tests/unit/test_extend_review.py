@@ -177,7 +177,9 @@ def test_a_black_box_gets_an_array_for_a_list_of_numbers():
     assert blackbox(lambda t: t**-1, lambda t: -(t**-2), lambda t: 2 * t**-3)(2) == 0.5
     with pytest.raises(InputTypeError, match="'abc'"):
         cubes("abc")
-    with pytest.raises(InputTypeError, match="gradient of a black box is a float"):
+    with pytest.raises(
+        InputTypeError, match="gradient of a black box is of type float"
+    ):
         blackbox(np.sin, 1.0, np.sin)
 
 

@@ -409,8 +409,8 @@ def test_nodes_are_checked():
     ("options", "error", "said"),
     [
         ({"storage": []}, errors.OptionError, "storage is"),
-        ({"args": 3}, errors.InputTypeError, "args is a int"),
-        ({"kwargs": [1]}, errors.InputTypeError, "kwargs is a list"),
+        ({"args": 3}, errors.InputTypeError, "args is of type int"),
+        ({"kwargs": [1]}, errors.InputTypeError, "kwargs is of type list"),
         ({"kwargs": {1: 2}}, errors.InputTypeError, "kwargs has the key 1"),
         ({"scales": "ab"}, errors.InputTypeError, "scales holds"),
     ],

@@ -255,7 +255,7 @@ class Model:
         ({"name": "text"}, InputTypeError, r"x0\['name'\].*args or kwargs"),
         ({"a": "1j"}, InputTypeError, r"x0\['a'\] holds"),
         ({"a": [1.0, np.nan]}, DomainError, r"x0\['a'\]\[1\] is nan"),
-        (Pair(1.0, np.inf), DomainError, r"x0\.b\[0\] is inf"),
+        (Pair(1.0, np.inf), DomainError, r"x0\.b is inf"),
         (Model(), InputTypeError, "dataclass.*dictionary"),
         ({"m": Model()}, InputTypeError, r"x0\['m'\] is a dataclass"),
         ([{"a": 1.0}], InputTypeError, "dict"),
@@ -270,7 +270,7 @@ def test_points_that_cannot_be_used(x0: Any, kind: Any, match: str) -> None:
 @pytest.mark.parametrize(
     ("v", "kind", "match"),
     [
-        ([1.0, 1.0, 1.0], InputTypeError, "v is a list.*keys"),
+        ([1.0, 1.0, 1.0], InputTypeError, "v is of type list.*keys"),
         ({"a": 1.0}, ShapeError, r"v lacks \['b'\]"),
         (
             {"a": 1.0, "b": (0.0, [1.0, 1.0]), "c": 1.0},
@@ -284,7 +284,7 @@ def test_points_that_cannot_be_used(x0: Any, kind: Any, match: str) -> None:
         ),
         ({"a": [1.0], "b": (0.0, [1.0, 1.0])}, ShapeError, r"v\['a'\] has shape"),
         ({"a": 1.0, "b": (0.0,)}, ShapeError, r"v\['b'\] has 1 entries"),
-        ({"a": 1.0, "b": 0.0}, InputTypeError, r"v\['b'\] is a float; a tuple"),
+        ({"a": 1.0, "b": 0.0}, InputTypeError, r"v\['b'\] is of type float; a tuple"),
         ({"a": np.nan, "b": (0.0, [1.0, 1.0])}, OptionError, r"v\['a'\] holds a NaN"),
     ],
 )

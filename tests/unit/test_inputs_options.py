@@ -62,9 +62,13 @@ def test_a_tape_takes_no_options(name: str, option: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("option", "kind", "match"),
     [
-        ({"args": 3.0}, InputTypeError, r"args is a float; a tuple.*args=\(data,\)"),
-        ({"args": DATA}, InputTypeError, "args is a ndarray"),
-        ({"kwargs": [1]}, InputTypeError, "kwargs is a list; a dictionary"),
+        (
+            {"args": 3.0},
+            InputTypeError,
+            r"args is of type float; a tuple.*args=\(data,\)",
+        ),
+        ({"args": DATA}, InputTypeError, "args is of type ndarray"),
+        ({"kwargs": [1]}, InputTypeError, "kwargs is of type list; a dictionary"),
         ({"kinks": "smooth"}, OptionError, "kinks is 'smooth'; it must be 'raise' or"),
         ({"kinks": []}, OptionError, "kinks is"),
         ({"numpy": True}, OptionError, "numpy is True"),

@@ -63,8 +63,8 @@ def test_lists_of_dictionaries_and_empty_parts_say_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("x0", "match"),
     [
-        ({"a": 1.0, "b": 2.0}, r"x0 is a dict.*tuple\(x0\.values\(\)\)"),
-        (Pair(1.0, 2.0), r"x0 is a Pair.*tuple\(x0\)"),
+        ({"a": 1.0, "b": 2.0}, r"x0 is of type dict.*tuple\(x0\.values\(\)\)"),
+        (Pair(1.0, 2.0), r"x0 is of type Pair.*tuple\(x0\)"),
     ],
 )
 def test_one_argument_for_a_function_of_two(x0: Any, match: str) -> None:

@@ -170,5 +170,5 @@ def test_what_cannot_be_drawn_is_said() -> None:
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(errors.MissingPackageError, match=r"derivative-covers\[plot\]"):
+    with pytest.raises(errors.MissingPackageError, match=r"pip install .\.\[plot\]"):
         plot.scales([1.0])

@@ -79,7 +79,7 @@ def half(tmp_path):
             "8 steps",
         ),
         (waves(9), {"params": THETA, "verify": "x"}, errors.OptionError, "verify"),
-        ([1, 2], {"params": THETA}, errors.InputTypeError, "chain is a list"),
+        ([1, 2], {"params": THETA}, errors.InputTypeError, "chain is of type list"),
     ],
 )
 def test_what_is_not_as_in_the_sweep_is_named_and_nothing_is_lost(

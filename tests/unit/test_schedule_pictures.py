@@ -294,7 +294,7 @@ def test_plot_refuses_what_is_no_axes(ax: object) -> None:
 
 def test_plot_names_the_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(MissingPackageError, match=r"derivative-covers\[plot\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install .\.\[plot\]"):
         Revolve(slots=2).plan(3).plot()
 
 

@@ -82,7 +82,7 @@ def test_progress(capsys: Any) -> None:
 
 def test_progress_needs_its_package(monkeypatch: Any) -> None:
     monkeypatch.setitem(__import__("sys").modules, "rich", None)
-    with pytest.raises(MissingPackageError, match=r"derivative-covers\[progress\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install .\.\[progress\]"):
         sweep(chain(20), X0, progress=True)
 
 

@@ -41,7 +41,7 @@ FAULTS = {
     "type": "not the type itself",
     "division": "1 / 0",
     "boundtype": "boundtype is not Upward",
-    "magtype": "is a int, not Fraction",
+    "magtype": "is of type int, not Fraction",
     "exp": "exp.* gives",
     "undefined": r"x \+ 1 .* is not defined",
 }

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import __version__
 from ..covers import cover_hessian, gradient
-from ..errors import DerivativeError
+from ..errors import DerivativeError, extra
 from ..sweeps import try_compiler
 from ._progress import working
 
@@ -163,7 +163,7 @@ def _text(found: _Findings) -> str:
     blocks = [_lines(list(found.versions.items()))]
     rows = []
     for name, facts in found.optional.items():
-        missing = f"not installed: pip install '{PACKAGE}[{facts['extra']}]'"
+        missing = f"not installed; {extra(facts['extra'])}"
         rows.append((name, facts["version"] or missing))
     if rows:
         blocks.append(["optional:", *_lines(rows)])

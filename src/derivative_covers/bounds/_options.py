@@ -42,12 +42,12 @@ class Bisection:
             raise OptionError(msg)
         until: Any = self.until
         if until is not None and not callable(until):
-            msg = f"until is a {type(until).__name__}; a function is needed."
+            msg = f"until is of type {type(until).__name__}; a function is needed."
             raise InputTypeError(msg)
         executor: Any = self.executor
         if executor is not None and not callable(getattr(executor, "map", None)):
             msg = (
-                f"executor is a {type(executor).__name__}; an executor of "
+                f"executor is of type {type(executor).__name__}; an executor of "
                 "concurrent.futures is needed, an object with a method map."
             )
             raise InputTypeError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..errors import MissingPackageError
+from ..errors import MissingPackageError, extra
 
 __all__ = ["bar"]
 
@@ -45,8 +45,8 @@ def bar(wanted: bool, total: int) -> AbstractContextManager[Any]:
         from rich import progress  # noqa: PLC0415 - optional
     except ImportError:
         msg = (
-            "progress=True draws with the package rich, which is not installed: pip "
-            "install 'derivative-covers[progress]', or follow the bisection with until=."
+            "progress=True draws with the package rich, which is not installed; "
+            f"{extra('progress')}, or follow the bisection with until=."
         )
         raise MissingPackageError(msg) from None
     return _Bar(progress, total)

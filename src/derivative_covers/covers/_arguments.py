@@ -182,7 +182,7 @@ def resolve(
     if callable(first):
         return tape_function(first, second, **(recording or {}))
     msg = (
-        f"the first argument is a {type(first).__name__}; a Tape (with its outputs) or a "
+        f"the first argument is of type {type(first).__name__}; a Tape (with its outputs) or a "
         "function (with a point) is needed."
     )
     raise InputTypeError(msg)

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ..errors import MissingPackageError, OptionError
+from ..errors import MissingPackageError, OptionError, extra
 from ..sweeps import Entries, Program, adjoints, check_outputs, hessian_entries
 from ..tape import Tape
 from ._arguments import RecordingOptions, resolve, scalar_output
@@ -43,8 +43,8 @@ def as_csr(t: Tape, found: Entries, value: Any) -> Any:
         sparse = import_module("scipy.sparse")
     except ImportError:
         msg = (
-            "sparse Hessians are SciPy arrays, and SciPy is not installed: pip install "
-            "'derivative-covers[sparse]', or take the dense derivative_covers.hessian."
+            "sparse Hessians are SciPy arrays, and SciPy is not installed; "
+            f"{extra('sparse')}, or take the dense derivative_covers.hessian."
         )
         raise MissingPackageError(msg) from None
     ptr = np.searchsorted(found.i, np.arange(t.ninputs + 1))

@@ -346,7 +346,7 @@ def _enclosing(p: int, y: Any, J: Any, S: Any) -> tuple[Any, Any, Array]:
     for x, name, shape in ((y, "y", "(q,)"), (J, "J", "(q, p)")):
         if not isinstance(x, Interval):
             msg = (
-                f"{name} is a {type(x).__name__}, and the arguments range over a box: "
+                f"{name} is of type {type(x).__name__}, and the arguments range over a box: "
                 f"give an Interval of shape {shape} that encloses it over the box, as "
                 "declare_submap does for one."
             )

@@ -33,8 +33,8 @@ class Interval(NDArrayOperatorsMixin):
     to rounding. ``+ - * /`` and ``sqrt`` move an end by one float at most, and not at
     all where it is exact (sums without rounding error, factors of zero or of a power of
     two, numbers of few bits); powers, sums and products of matrices are composed of
-    them. Transcendental functions are enclosed by a rigorous library; see
-    ``pip install 'derivative-covers[intervals]'``.
+    them. Transcendental functions are enclosed by a rigorous library, of
+    the extra ``intervals``.
 
     NumPy's functions work as on arrays: indexing, broadcasting, ``where``, sums, joins.
     A comparison is a plain array of booleans where the intervals decide it, and raises

@@ -211,7 +211,9 @@ def _check_node(
         msg = f"{len(xs)} parents and {len(d)} partials; one a slot is needed."
         raise ShapeError(msg)
     if not isinstance(C, Curvature):
-        msg = f"the curvature is a {type(C).__name__}; a Curvature form is needed."
+        msg = (
+            f"the curvature is of type {type(C).__name__}; a Curvature form is needed."
+        )
         raise InputTypeError(msg)
     slots = getattr(C, "shape", (len(xs),))[0]
     if slots != len(xs):

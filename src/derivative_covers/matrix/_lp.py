@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoverError, MissingPackageError
+from ..errors import CoverError, MissingPackageError, extra
 from ._program import least_excess
 from ._support import Support
 
@@ -63,8 +63,8 @@ def _solved(s: Support, z: Array, *, hard: bool) -> tuple[Array, Array, float]:
         sparse = import_module("scipy.sparse")
     except ImportError:
         msg = (
-            "the penalty 'absolute_log' is minimised by SciPy, which is not installed: "
-            "pip install 'derivative-covers[sparse]', or take penalty=\"squared_log\"."
+            "the penalty 'absolute_log' is minimised by SciPy, which is not installed; "
+            f'{extra("sparse")}, or take penalty="squared_log".'
         )
         raise MissingPackageError(msg) from None
     k = np.arange(z.size)

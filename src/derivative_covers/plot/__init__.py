@@ -1,8 +1,8 @@
 """Pictures of covers, scales, plans and tapes, with matplotlib.
 
-``pip install "derivative-covers[plot]"`` brings it. Every function takes ``ax=None``,
-draws on the axes that are given or on new ones, and returns them, for titles of your own
-and ``ax.figure.savefig(...)``.
+The extra ``plot`` brings it (``pip install '.[plot]'`` in a copy of the repository). Every
+function takes ``ax=None``, draws on the axes that are given or on new ones, and returns
+them, for titles of your own and ``ax.figure.savefig(...)``.
 """
 
 from __future__ import annotations

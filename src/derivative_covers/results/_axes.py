@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputTypeError, MissingPackageError
+from ..errors import InputTypeError, MissingPackageError, extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,8 @@ def new_axes(
         from matplotlib.axes import Axes  # noqa: PLC0415
     except ImportError as error:
         msg = (
-            "drawing needs matplotlib, which is not installed; install it with "
-            f'pip install "derivative-covers[plot]"{instead}'
+            "drawing needs matplotlib, which is not installed; "
+            f"{extra('plot')}{instead}"
         )
         raise MissingPackageError(msg) from error
     if given is None:

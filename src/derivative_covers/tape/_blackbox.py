@@ -325,7 +325,7 @@ def blackbox(
     for name, function in given.items():
         if function is not None and not callable(function):
             msg = (
-                f"{name} of a black box is a {type(function).__name__}; a function of the "
+                f"{name} of a black box is of type {type(function).__name__}; a function of the "
                 "point is needed."
             )
             raise InputTypeError(msg)

@@ -98,7 +98,9 @@ def pushnode(
         msg = f"{ids.size} parents and {partials.size} partials; one a slot is needed."
         raise ShapeError(msg)
     if not isinstance(C, Curvature):
-        msg = f"the curvature is a {type(C).__name__}; a Curvature form is needed."
+        msg = (
+            f"the curvature is of type {type(C).__name__}; a Curvature form is needed."
+        )
         raise InputTypeError(msg)
     slots = getattr(C, "shape", (ids.size,))[0]
     if slots != ids.size:

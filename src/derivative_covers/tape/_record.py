@@ -92,7 +92,7 @@ def check_call(f: Any, structure: Structure, args: Any, kwargs: dict[str, Any]) 
         except TypeError as error:
             parts = "x0.values()" if isinstance(structure.tree, dict) else "x0"
             msg = (
-                f"x0 is a {type(structure.tree).__name__}, which is one argument of the "
+                f"x0 is of type {type(structure.tree).__name__}, which is one argument of the "
                 f"function, and with args and kwargs it cannot be called so ({error}); "
                 f"pass a plain tuple for several arguments, such as tuple({parts})."
             )
@@ -203,12 +203,12 @@ def check_extras(args: Any, kwargs: Any) -> None:
     """
     if not isinstance(args, (tuple, list)):
         msg = (
-            f"args is a {type(args).__name__}; a tuple of the further arguments is "
+            f"args is of type {type(args).__name__}; a tuple of the further arguments is "
             "needed, such as args=(data,)."
         )
         raise InputTypeError(msg)
     if not isinstance(kwargs, (Mapping, type(None))):
-        msg = f"kwargs is a {type(kwargs).__name__}; a dictionary is needed."
+        msg = f"kwargs is of type {type(kwargs).__name__}; a dictionary is needed."
         raise InputTypeError(msg)
     unnamed = [key for key in kwargs or () if not isinstance(key, str)]
     if unnamed:

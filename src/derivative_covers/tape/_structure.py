@@ -77,7 +77,7 @@ def input_array(x0: Any, name: str = "x0", *, finite: bool = True) -> NDArray[An
         x = np.asarray(x0)
     except UnsupportedOperationError:
         msg = (
-            f"{name} is a {type(x0).__name__} that holds Intervals; a box is one Interval "
+            f"{name} is of type {type(x0).__name__} that holds Intervals; a box is one Interval "
             f"of all variables, such as Interval({name})."
         )
         raise InputTypeError(msg) from None
@@ -110,9 +110,10 @@ def input_array(x0: Any, name: str = "x0", *, finite: bool = True) -> NDArray[An
             msg += " Leave it out, or pass it in args or kwargs."
         raise ShapeError(msg)
     if finite and not np.isfinite(x).all():
-        at = tuple(int(k) for k in np.argwhere(~np.isfinite(np.atleast_1d(x)))[0])
-        bad = np.atleast_1d(x)[at]
-        msg = f"{name}{list(at)} is {bad!s}; every input must be finite."
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
+        bad = x[at]
+        where = f"{name}{list(at)}" if at else name
+        msg = f"{where} is {bad!s}; every input must be finite."
         raise DomainError(msg, values=(bad.item(),))
     return x
 
@@ -275,7 +276,7 @@ class Structure:
         if isinstance(tree, dict):
             if not isinstance(w, Mapping):
                 msg = (
-                    f"{path} is a {type(w).__name__}; a dictionary with the keys "
+                    f"{path} is of type {type(w).__name__}; a dictionary with the keys "
                     f"{list(tree)} is needed, as in the inputs."
                 )
                 raise InputTypeError(msg)
@@ -292,7 +293,7 @@ class Structure:
             raise ShapeError(msg)
         if not isinstance(w, (tuple, list)):
             msg = (
-                f"{path} is a {type(w).__name__}; a tuple of {len(tree)} entries is "
+                f"{path} is of type {type(w).__name__}; a tuple of {len(tree)} entries is "
                 "needed, as in the inputs."
             )
             raise InputTypeError(msg)

@@ -230,7 +230,7 @@ class _Check:
             exact = isinstance(size, (float, M))
             self.faults.expect(
                 exact,
-                f"magnitude of {x!r} is a {type(size).__name__}, not {M.__name__}",
+                f"magnitude of {x!r} is of type {type(size).__name__}, not {M.__name__}",
             )
             least = max(map(abs, inside), default=Fraction(0))
             self.faults.expect(

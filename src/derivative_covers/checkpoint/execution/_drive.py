@@ -89,7 +89,7 @@ def check_chain(chain: object, schedule: Any) -> Plan:
     """
     if not isinstance(chain, Chain):
         msg = (
-            f"chain is a {type(chain).__name__}; a Chain is needed: Chain([step0, step1, "
+            f"chain is of type {type(chain).__name__}; a Chain is needed: Chain([step0, step1, "
             "...]) or Chain.uniform(T, step)."
         )
         raise InputTypeError(msg)

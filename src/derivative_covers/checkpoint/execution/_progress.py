@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import MissingPackageError
+from ...errors import MissingPackageError, extra
 from ._events import Event
 
 __all__ = ["Bar"]
@@ -23,8 +23,8 @@ class Bar:
             from rich import progress  # noqa: PLC0415 - optional
         except ImportError:
             msg = (
-                "progress=True draws with the package rich, which is not installed: "
-                "pip install 'derivative-covers[progress]', or give on_event=... a "
+                "progress=True draws with the package rich, which is not installed; "
+                f"{extra('progress')}, or give on_event=... a "
                 "function of your own."
             )
             raise MissingPackageError(msg) from None

@@ -102,7 +102,7 @@ def resume(
     offered: Any = chain
     if not isinstance(offered, Chain):
         message = (
-            f"chain is a {type(chain).__name__}; the Chain of the sweep that was killed is "
+            f"chain is of type {type(chain).__name__}; the Chain of the sweep that was killed is "
             "needed."
         )
         raise InputTypeError(message)

@@ -26,7 +26,7 @@ def count(name: str, given: Any) -> int:
             given = index(given)
         except TypeError:
             msg = (
-                f"{name} is {given!r:.80}, a {type(given).__name__}; an integer is "
+                f"{name} is {given!r:.80}, of type {type(given).__name__}; an integer is "
                 "needed (convert with int(...) if it counts something)."
             )
             raise InputTypeError(msg) from None

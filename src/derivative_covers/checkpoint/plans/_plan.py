@@ -201,7 +201,7 @@ class Plan:
         """
         raw: Any = text
         if not isinstance(raw, (str, bytes, bytearray)):
-            msg = f"text is a {type(raw).__name__}; a string of JSON is needed."
+            msg = f"text is of type {type(raw).__name__}; a string of JSON is needed."
             raise InputTypeError(msg)
         try:
             given = json.loads(raw)

@@ -81,7 +81,7 @@ def validate(
         iterator = iter(actions)
     except TypeError:
         msg = (
-            f"plan is a {type(plan).__name__}; a Plan or an iterable of actions is "
+            f"plan is of type {type(plan).__name__}; a Plan or an iterable of actions is "
             "needed, such as schedule.plan(steps)."
         )
         raise InputTypeError(msg) from None

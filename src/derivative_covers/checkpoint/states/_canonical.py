@@ -202,7 +202,7 @@ class _Reader:
         if isinstance(x, (np.ma.MaskedArray, np.matrix)):
             self.refuse(
                 path,
-                f"is a {type(x).__name__}, whose rules differ from an array's",
+                f"is of type {type(x).__name__}, whose rules differ from an array's",
                 "use numpy.asarray of it, or the filled data of a masked array",
             )
         if isinstance(x, np.ndarray) or hasattr(x, "__array__"):

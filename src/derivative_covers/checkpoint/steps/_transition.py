@@ -377,7 +377,7 @@ def _array(a: Any) -> Any:
 
 def _check_callable(f: Any, name: str) -> None:
     if not callable(f):
-        msg = f"{name} is a {type(f).__name__}; a function is needed."
+        msg = f"{name} is of type {type(f).__name__}; a function is needed."
         raise InputTypeError(msg)
 
 

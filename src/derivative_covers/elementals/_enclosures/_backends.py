@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ...errors import MissingPackageError
+from ...errors import MissingPackageError, extra
 
 __all__ = ["ball_package", "fast_package", "has_balls", "using"]
 
@@ -45,8 +45,8 @@ def ball_package(function: str = "") -> Any:
     if found is None:
         what = f"the enclosure of {function}" if function else "a rigorous enclosure"
         msg = (
-            f"{what} needs python-flint, which cannot be imported here. Install it: "
-            "pip install 'derivative-covers[intervals]'."
+            f"{what} needs python-flint, which cannot be imported here; "
+            f"{extra('intervals')}."
         )
         raise MissingPackageError(msg)
     return found
