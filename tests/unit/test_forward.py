@@ -199,7 +199,7 @@ def test_scales_are_asked_for_only_where_values_carry_none():
     guarded = dc.forward_cover(f, [0.0, 1.0], scales=[4.0, 1.0])
     assert guarded.asked
     np.testing.assert_array_equal(guarded.h, [0.5, 2.0])
-    assert "declared scales were read" in repr(guarded)
+    assert "Declared scales were read" in repr(guarded)
     tape = dc.cover_hessian(f, [0.0, 1.0], scales=[4.0, 1.0])
     np.testing.assert_array_equal(guarded.h, tape.h)
     wide = dc.forward_cover(f, [1e-3, 1.0], ratio=0.5, scales=[1.0, 1.0])

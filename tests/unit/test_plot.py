@@ -77,6 +77,8 @@ def test_scales_are_the_inverses() -> None:
     np.testing.assert_array_equal(right.lines[0].get_xdata(), [0.25, 2.0])
     np.testing.assert_array_equal(right.lines[0].get_ydata(), [0, 2])
     assert texts(right.get_yticklabels()) == ["a", "b (none)", "c"]
+    assert not right.lines[0].get_clip_on()  # whole points at the ends of the axis
+    assert right.get_title(loc="left") == "natural step of each variable"
     many = np.append(np.random.default_rng(3).lognormal(size=999), 0.0)
     ax = plot.scales(many)
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), np.sort(1 / many[:-1]))

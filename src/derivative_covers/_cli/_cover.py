@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ..covers import HessianCover, cover_hessian
-from ..results import Summary, flattened, number, text, variables
+from ..results import Summary, flattened, number, scales_notes, text, variables
 from ._program import Program, program_options, read_program, running
 from ._progress import working
 
@@ -69,7 +69,8 @@ def _table(target: str, found: HessianCover) -> str:
     cost = "" if found.cost is None else f", about {found.cost:.3g} gradients"
     title = f"{target}: value={number(found.value)}, merge={found.merge!r}{cost}"
     columns = {"gradient": found.gradient, "h": found.h}
-    return text(Summary(title, (variables(found.names, columns, "h"),), (NOTE,)))
+    table = variables(found.names, columns, "h")
+    return text(Summary(title, (table,), (NOTE, *scales_notes(found.asked))))
 
 
 def _draw(found: HessianCover, file: str) -> None:

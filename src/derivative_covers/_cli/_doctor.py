@@ -163,7 +163,7 @@ def _text(found: _Findings) -> str:
     blocks = [_lines(list(found.versions.items()))]
     rows = []
     for name, facts in found.optional.items():
-        missing = f"not installed; {extra(facts['extra'])}"
+        missing = f"not installed; {extra(str(facts['extra']))}"
         rows.append((name, facts["version"] or missing))
     if rows:
         blocks.append(["optional:", *_lines(rows)])

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..results import Named, Summary, kinks_note, number, variables
+from ..results import Named, Summary, kinks_note, number, scales_notes, variables
 from ..tape import Kink
 from ._structure import vector
 
@@ -60,10 +60,10 @@ class HessianCover(Named):
 
     def _summary(self) -> Summary:
         note = "" if self.cost is None else f", about {self.cost:.3g} gradients"
-        note += ", declared scales were read" if self.asked else ""
         title = (
             f"HessianCover: value={number(self.value)}, merge={self.merge!r}{note}"
             f"{kinks_note(self.kinks)}"
         )
         columns = {"gradient": self.gradient, "h": self.h}
-        return Summary(title, (variables(self.names, columns, "h"),))
+        table = variables(self.names, columns, "h")
+        return Summary(title, (table,), scales_notes(self.asked))

@@ -18,7 +18,7 @@ from ..errors import (
     UnsupportedOperationError,
 )
 from ..local import split_ratio
-from ..results import Named, Summary, flattened, number, shown, variables
+from ..results import Named, Summary, flattened, number, scales_notes, shown, variables
 from ..tape import check_extras, record
 from ..tape._structure import Structure, plan
 from ._channels import DenseStorage, ForwardChannels, SparseStorage
@@ -78,10 +78,10 @@ class ForwardCover(Named):
     def _summary(self) -> Summary:
         lead = np.ndim(self.value)
         value = shown(self.value) if lead else number(self.value)
-        note = ", declared scales were read" if self.asked else ""
         columns = {"gradient": self.gradient, "h": self.h}
         table = variables(self.names, columns, "h", lead)
-        return Summary(f"ForwardCover: value={value}{note}", (table,))
+        title = f"ForwardCover: value={value}"
+        return Summary(title, (table,), scales_notes(self.asked))
 
 
 def forward_cover(

@@ -63,7 +63,8 @@ def scales(h: Any, names: Any = None, *, ax: Axes | None = None) -> Axes:
         _span_decades(ax, steps)
     if few:
         texts = [f"{names[i]}{'' if v[i] else ' (none)'}" for i in range(n)]
-        ax.plot(steps, some, "o")
+        ax.plot(steps, some, "o", clip_on=False, zorder=3)
+        ax.set_title("natural step of each variable", loc="left", fontsize="medium")
         ax.set_yticks(range(n), texts)
         ax.set_ylim(n - 0.5, -0.5)
         ax.grid(visible=True, axis="both", linewidth=0.4)

@@ -7,7 +7,7 @@ from ._html import html, page
 from ._labels import Labels, labels, names_for
 from ._named import Named, Result, flattened, variables
 from ._summary import Summary, Table
-from ._text import aligned, kinks_note, number, shown, text
+from ._text import aligned, kinks_note, number, scales_notes, shown, text
 
 __all__ = [
     "Labels",
@@ -24,6 +24,7 @@ __all__ = [
     "new_axes",
     "number",
     "page",
+    "scales_notes",
     "shown",
     "text",
     "variables",

@@ -10,7 +10,12 @@ import numpy as np
 from ..elements import Interval
 from ._summary import Summary
 
-__all__ = ["aligned", "kinks_note", "number", "shown", "text"]
+__all__ = ["aligned", "kinks_note", "number", "scales_notes", "shown", "text"]
+_SCALES = (
+    "Declared scales were read: a product (or its like) has a factor that is zero here, so",
+    "h depends on scales= (1 for each variable where not given); see docs/explanation/"
+    "what-is-a-cover.md, 'Where units do enter'.",
+)
 
 SHOWN = 8  # places of a structure that a text shows
 
@@ -52,6 +57,11 @@ def shown(part: Any) -> str:
 def kinks_note(kinks: tuple[Any, ...]) -> str:
     """What a text says of kinks where a branch was taken."""
     return f", branches were taken at {len(kinks)} kinks" if kinks else ""
+
+
+def scales_notes(asked: bool) -> tuple[str, ...]:
+    """The lines below a cover that depends on the declared scales."""
+    return _SCALES if asked else ()
 
 
 def _short(part: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import OptionError
 from ...local import split_ratio
-from ...results import Result, Summary
+from ...results import Result, Summary, scales_notes
 from ..plans._cost import PlanCost
 from ..plans._plan import Plan
 from ..plans._schedule import Schedule
@@ -69,10 +69,11 @@ class ChainCover(Result):
         return flat(canonical(self.h, "h")).astype(dtype or None, copy=False)
 
     def _summary(self) -> Summary:
-        note = ", declared scales were read" if self.asked else ""
         columns = {"gradient": self.gradient, "h": self.h}
         params = {"gradient": self.params_gradient, "h": self.params_h}
-        return summary("ChainCover", self.value, columns, params, note)
+        return summary(
+            "ChainCover", self.value, columns, params, scales_notes(self.asked)
+        )
 
 
 def cover_sweep(

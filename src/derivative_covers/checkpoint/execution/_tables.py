@@ -17,7 +17,7 @@ def summary(
     value: Any,
     columns: Mapping[str, Any],
     params: Mapping[str, Any],
-    note: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Summary:
     """A table of the entries of the first state, and one of the parameters.
 
@@ -27,7 +27,7 @@ def summary(
         columns: What there is for each entry of the first state, by head; the last one
             orders them.
         params: The same for the parameters; empty, or None in it, without.
-        note: What to say behind the value.
+        notes: Sentences below the tables.
     """
     tables = [_table("x0", columns)]
     if params and all(part is not None for part in params.values()):
@@ -35,7 +35,7 @@ def summary(
     if isinstance(value, np.ndarray) and not value.ndim:
         value = value[()]
     text = number(value) if isinstance(value, np.generic) else shown(value)
-    return Summary(f"{title}: value={text}{note}", tuple(tables))
+    return Summary(f"{title}: value={text}", tuple(tables), notes)
 
 
 def _table(root: str, columns: Mapping[str, Any]) -> Table:
