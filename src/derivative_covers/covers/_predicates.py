@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ..elements import Interval, magnitude
 from ..errors import OptionError, ShapeError
-from ..matrix import cover
 from ._structure import flat, flat_matrix
 
 __all__ = ["cover_excess", "iscover", "log_sizes", "rounding", "that_count"]
@@ -45,6 +44,8 @@ def that_count(h: Any, H: Any, threshold: float) -> Any:
     if not isinstance(threshold, (int, float)) or not 0 <= threshold < 1:
         msg = f"threshold is {threshold!r:.40}; a number in [0, 1) is needed."
         raise OptionError(msg)
+    from ..matrix import cover  # noqa: PLC0415 - most programs do without
+
     _, M = _sized(h, H)
     if not np.isfinite(M.data if hasattr(M, "row") else M).all():
         msg = "H holds a NaN or an infinity; how tight a cover is takes finite numbers."
