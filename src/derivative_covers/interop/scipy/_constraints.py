@@ -135,6 +135,7 @@ def violation(scaled: list[Any], y: Array) -> float:
             linear = isinstance(c, optimize.LinearConstraint)
             value, lb, ub = c.A @ y if linear else c.fun(y), c.lb, c.ub
         beyond = np.maximum(np.subtract(lb, value), np.subtract(value, ub))
+        beyond = np.where(np.isnan(beyond), np.inf, beyond)
         worst = max(worst, float(np.max(beyond, initial=0.0)))
     return worst
 

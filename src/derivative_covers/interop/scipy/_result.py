@@ -26,7 +26,7 @@ MESSAGES = {
     "exhausted": "Converged: the method finds no decrease, and {step} promises {predicted:.2g}, at most a thousand times what is worth a step, {worth:.2g}.",
     "stagnated": "Stagnated: the method gains nothing more, though {step} promises {predicted:.2g}, where {worth:.2g} is worth a step.",
     "vanished": "Converged: the gradient vanishes, or points out of the bounds, so that the model promises no decrease.",
-    "infeasible": "Infeasible: at the end the constraints are violated by {violation:.2g} in scaled variables. {scipy}",
+    "infeasible": "Infeasible: at the end the constraints are violated by {violation:.2g} in scaled variables, and the method gets no closer. They may exclude each other; else start closer to where they hold.",
     "limit": "Stopped at a limit of SciPy's: {scipy}",
     "stationary": "Converged: gradient of the Lagrangian, violation and barrier are negligible in scaled variables.",
     "saddle": "No minimum: the gradient vanishes, but f curves downwards in some direction.",
