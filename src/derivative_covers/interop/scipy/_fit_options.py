@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...covers._arguments import RecordingOptions
 from ...errors import OptionError, ShapeError
 from ._constraints import bounds_of
 from ._package import optimize
 
-__all__ = ["SINGLE", "check_choices", "check_count", "check_keywords", "fit_bounds"]
+__all__ = ["SINGLE", "check_choices", "check_count", "fit_bounds"]
 
 Array = NDArray[Any]
 
@@ -24,30 +22,6 @@ SINGLE = (
     "r returns one residual for {n} variables. Return the residuals themselves, not the "
     "sum of their squares, which is for minimize."
 )
-
-_WHY = {
-    "jac": "the Jacobian comes from the program",
-    "gtol": "it has the units of a gradient; ftol and xtol have none",
-    "x_scale": "the scale comes from the program; give typical sizes as scales",
-    "diff_step": "derivatives are exact, without differences",
-    "jac_sparsity": "the program shows which entries of the Jacobian vanish",
-    "workers": "derivatives need no evaluations at other points",
-    "callback": "minimize has one",
-    "options": "options are arguments of their own, such as max_nfev",
-}
-
-
-def check_keywords(given: Mapping[str, Any], function: str) -> None:
-    """Refuse keywords that are not those of recording.
-
-    Raises:
-        OptionError: If there is one.
-    """
-    for name in given:
-        if name not in RecordingOptions.__annotations__:
-            why = _WHY.get(name, "no such argument is known")
-            msg = f"{function} takes no {name}: {why}."
-            raise OptionError(msg)
 
 
 def check_choices(

@@ -15,11 +15,11 @@ from ._fit_options import (
     SINGLE,
     check_choices,
     check_count,
-    check_keywords,
     fit_bounds,
 )
 from ._form import formed
 from ._jacobian import Traced
+from ._keywords import check_keywords
 from ._package import optimize
 from ._point import Point
 from ._scaling import Scaling, from_steps, start_of, typical_sizes

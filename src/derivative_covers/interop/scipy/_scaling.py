@@ -13,6 +13,7 @@ from ...covers._arguments import RecordingOptions
 from ...errors import InputTypeError, OptionError, ShapeError
 from ...replay import Compiled, compile
 from ._form import Form, formed
+from ._keywords import check_keywords
 from ._point import Point
 
 __all__ = ["Scaling", "from_steps", "natural", "scaling", "start_of", "typical_sizes"]
@@ -130,7 +131,7 @@ def scaling(
     Raises:
         ShapeError: If ``x0`` is not one-dimensional, or the program has several outputs.
         InputTypeError: If ``x0`` is a function.
-        OptionError: For scales or a budget that cannot be used.
+        OptionError: For scales or a budget that cannot be used, and unknown arguments.
         DomainError: If the function or its cover is not finite at ``x0``.
         DerivativeError: As :func:`derivative_covers.compile`.
 
@@ -156,6 +157,7 @@ def scaling(
         >>> s.to_units(y).round(12)
         array([1.e-09, 1.e+03])
     """
+    check_keywords(recording, "scaling")
     form, x0 = formed(x0)
     x, scales = start_of(x0), form.flat(scales, "scales")
     program = compile(form.taking(f, recording.get("numpy")), x, **recording)
