@@ -27,6 +27,7 @@ help:
 
 demo: .venv-demo/installed
 	.venv-demo/bin/python -m examples.demo
+	@echo '.venv-demo/bin/python is a Python that has the package, ready to use.'
 
 examples: .venv-demo/installed
 	.venv-demo/bin/python -m examples
