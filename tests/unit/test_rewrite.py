@@ -12,7 +12,11 @@ import numpy as np
 import pytest
 
 import derivative_covers as dc
-from derivative_covers.errors import InputTypeError, OptionError
+from derivative_covers.errors import (
+    InputTypeError,
+    OptionError,
+    UnsupportedOperationError,
+)
 from derivative_covers.rewrite import with_numpy
 from tests.unit._rewrite_programs import helpers, objects, programs
 
@@ -317,3 +321,33 @@ def test_nothing_is_swapped():
         after = vars(m)
         assert before[name].keys() == after.keys()
         assert all(after[k] is v for k, v in before[name].items())
+
+
+def test_what_helps_is_said_where_with_numpy_does_not():
+    """Functions of SciPy that want numbers; compiled code, or old arrays, inside."""
+    integrate, stats = (
+        pytest.importorskip(f"scipy.{m}") for m in ("integrate", "stats")
+    )
+    kept = np.zeros(2)
+
+    def density(x):
+        return np.sum(stats.norm.logpdf(x, x[0], x[1]))
+
+    def solution(x):
+        return integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0]
+
+    def store(x):
+        kept[0] = x[0]
+        return kept[0]
+
+    cases = [
+        (density, "function of scipy .*Write that part out.*black-boxes.md"),
+        (with_numpy(density), "function of scipy .*black-boxes.md"),
+        (with_numpy(solution), "function of scipy .*black-boxes.md"),
+        (with_numpy(store), "runs through with_numpy already.*inside of the function"),
+        (store, "Decorate the function with derivative_covers.with_numpy"),
+    ]
+    for f, told in cases:
+        with pytest.raises(UnsupportedOperationError, match=told) as caught:
+            dc.gradient(f, [1.0, 2.0])
+        assert ("Decorate" in str(caught.value)) == (f is store)
