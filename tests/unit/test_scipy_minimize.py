@@ -259,7 +259,7 @@ def test_callbacks_see_units_and_may_end():
     def point(xk):
         seen.append(f(xk))
 
-    def named(intermediate_result):
+    def named(*, intermediate_result):
         assert intermediate_result.fun == pytest.approx(f(intermediate_result.x))
         if intermediate_result.fun < 1:
             raise StopIteration
@@ -269,7 +269,7 @@ def test_callbacks_see_units_and_may_end():
         np.testing.assert_allclose(state.grad, dc.gradient(f, xk))
         raise StopIteration
 
-    for ends in (lambda xk: True, lambda xk, state: state.nit > 1):
+    for ends in (lambda xk: True, lambda xk, state=None: state.nit > 1):
         ended = minimize(f, START * units, method="trust-constr", callback=ends)
         assert ended.reason == "callback"
     found = minimize(f, START * units, callback=point)

@@ -123,8 +123,8 @@ def _parameters(callback: Callable[..., Any]) -> list[str]:
     several = inspect.Parameter.VAR_POSITIONAL
     if any(p.kind == several for p in given):
         return []
-    needed = [p.name for p in given if p.default is p.empty]
-    return needed or [p.name for p in given][:1]
+    sole, keyword = "intermediate_result", inspect.Parameter.KEYWORD_ONLY
+    return [p.name for p in given if p.kind != keyword or p.name == sole]
 
 
 def _state(state: Any, point: Point, form: Form) -> Any:
