@@ -368,6 +368,7 @@ def test_scaled_variables_have_a_hessian_of_at_most_one():
         (OptionError, "type='eq'", {"constraints": {"type": "eq"}}),
         (OptionError, "positive", {"scales": [0.0, 1.0]}),
         (ShapeError, r"\(1,\)", {"scales": [1.0]}),
+        (OptionError, "hess_inv0", {"options": {"hess_inv0": np.eye(2)}}),
         (OptionError, "budget", {"budget": 0}),
         (ShapeError, "a vector", {"x0": np.ones((2, 2))}),
         (ShapeError, "a vector", {"x0": []}),

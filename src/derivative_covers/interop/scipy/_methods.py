@@ -17,6 +17,7 @@ _NONE: dict[str, Any] = {"gtol": 0.0}
 _REGION = {"gtol": 0.0, "max_trust_radius": np.inf}
 _WITHOUT_GRADIENTS = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _OURS = ("gtol", "ftol", "xtol", "xrtol", "barrier_tol", "eps", "finite_diff_rel_step")
+_SCALED = ("hess_inv0", "stepmx", "initial_constr_penalty")
 _PRINTS = ("disp", "iprint", "verbose")
 _COUNTS = ("maxiter", "maxfun", "maxfev", "maxcor", "maxls")
 
@@ -120,6 +121,13 @@ def options_for(
             msg = (
                 f"options[{name!r}] has units that would decide when the method stops; "
                 "give tol, a part of the function's value and of its decrease."
+            )
+            raise OptionError(msg)
+    for name in _SCALED:
+        if name in given:
+            msg = (
+                f"options[{name!r}] has units, and the method sees scaled variables. "
+                "Leave it out, or give SciPy what scaling(f, x0) returns."
             )
             raise OptionError(msg)
     for name in _PRINTS:

@@ -88,14 +88,16 @@ def minimize(
         constraints: SciPy's ``LinearConstraint``, ``NonlinearConstraint`` or
             dictionaries, or a list of them, in units. Where they give no derivative, it
             comes from their program. Each row is divided by the norm of its gradient
-            at the start, in scaled variables.
+            at the start, in scaled variables. Where one leaves its domain, its error is
+            raised: bounds keep a method away from there.
         tol: Which part of ``|f|``, and of the decrease since the start, is not worth an
             iteration. None goes on to the rounding of ``f``.
         callback: As in SciPy: ``callback(xk)`` or ``callback(intermediate_result=...)``,
             with points in units. StopIteration
             ends, with trust-constr also a true result; ``callback(xk, state)`` there.
         options: SciPy's options of the method without tolerances and what prints, such
-            as ``maxiter`` (``1000 n`` for methods that SciPy gives less).
+            as ``maxiter`` (``1000 n`` for methods that SciPy gives less). Sizes of
+            trust regions count natural steps.
         rescale: When the scale is estimated anew. ``"restart"``: where the method finds
             no decrease any more, and the next round starts from there as long as it
             makes progress. ``"start"``: never. A function of ``x`` is asked, at the

@@ -34,6 +34,7 @@ MESSAGES = {
     "callback": "The callback ended the iteration.",
     "scipy": "{scipy}",
 }
+_COUNTED = ("nit", "niter", "nfev", "njev", "nhev", "cg_niter", "execution_time")
 STATUS = {
     "converged": 0,
     "exhausted": 0,
@@ -128,10 +129,11 @@ def _parameters(callback: Callable[..., Any]) -> list[str]:
 
 
 def _state(state: Any, point: Point, form: Form) -> Any:
-    """trust-constr's state, with what has units in those of the caller."""
+    """What is in trust-constr's state and has no units, or those of the caller."""
+    counts = {name: state[name] for name in _COUNTED if name in state}
     return optimize.OptimizeResult(
         {
-            **state,
+            **counts,
             "x": form.nested(point.x.copy()),
             "fun": point.value,
             "grad": form.nested(point.gradient),
@@ -154,9 +156,6 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
     message += scaling.note()
     success = STATUS.get(reason, 0) == 0 and (reason != "scipy" or bool(found.success))
     extra: dict[str, Any] = {} if form.names is None else {"names": form.names}
-    for name in ("constr_violation", "optimality", "tr_radius", "multipliers"):
-        if name in (found or {}):
-            extra[name] = found[name]
     if found is not None and "hess_inv" in found:
         extra["hess_inv"] = _inverse(found["hess_inv"], scaling)
     status = STATUS.get(reason, getattr(found, "status", 0))
