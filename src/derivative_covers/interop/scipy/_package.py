@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ...errors import MissingPackageError
+from ...errors import MissingPackageError, extra
 
 __all__ = ["optimize", "sparse"]
 
@@ -15,8 +15,8 @@ def _module(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         msg = (
-            "derivative_covers.interop.scipy needs SciPy, which is not installed: "
-            "pip install 'derivative-covers[scipy]'."
+            "derivative_covers.interop.scipy needs SciPy, which is not installed; "
+            f"{extra('scipy')}."
         )
         raise MissingPackageError(msg) from error
 
