@@ -49,7 +49,8 @@ def remedy(usual: str) -> str:
             return (
                 "The function runs through with_numpy already, which reaches neither "
                 "compiled code nor arrays made before the recording: make the array "
-                "inside of the function, or by derivative_covers.numpy.array. If it is "
+                "inside of the function, as np.zeros_like(x) does, or by "
+                "derivative_covers.numpy.array. If it is "
                 f"compiled code that asks: {_WRITE[0].lower()}{_WRITE[1:]}."
             )
         frame = frame.f_back
