@@ -6,7 +6,6 @@ by block and as far as somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ from ._blocks import (
     Constants,
     Dot,
     Fixed,
-    Ids,
     Inputs,
     Linear,
     Node,
@@ -34,6 +32,7 @@ from ._blocks import (
     Unary,
 )
 from ._generic import TIES
+from ._layers import layers
 from ._one_by_one import RULES
 from ._walks import ids_of, pieces, positions
 
@@ -46,7 +45,6 @@ Pair = tuple[Any, Any]
 Mask = NDArray[np.bool_]
 Entrywise = Unary | Fixed | Binary
 
-FEW = 8  # rows of a run that are not worth sorting
 # Folding these from either side gives the same number.
 _ASSOCIATIVE = frozenset(("add", "multiply", "maximum", "minimum", "fmax", "fmin"))
 # A constant operand of these may be infinite.
@@ -255,7 +253,7 @@ class Enclosures:
         lo, hi = self._lo, self._hi
         outside: Mask | None = None
         kink: Mask | None = None
-        for op, pattern, rows in _layers(block):
+        for op, pattern, rows in layers(block):
             if (
                 len(rows) == 1
                 and op.name in RULES
@@ -472,30 +470,3 @@ def _folded(op: Elemental, rows: Any) -> Pair:
         hi = np.concatenate([hi[:step], v[1].reshape(shape)])
         step *= 2
     return lo, hi
-
-
-def _layers(block: Run) -> Iterator[tuple[Elemental, int, Ids]]:
-    """Rows of a run that can be evaluated together, in an order that serves parents first."""
-    start, n = block.start, block.size
-    if n <= FEW:
-        for k, code in enumerate(block.code.tolist()):
-            yield BY_OPCODE[code >> 2], code & 3, np.array([k])
-        return
-    two = (block.code & 3) == 1
-    other = np.where(two, block.other, -1.0).astype(np.int64) - start
-    mine = block.a - start
-    depth = [0] * n
-    for k, (i, j) in enumerate(zip(mine.tolist(), other.tolist(), strict=True)):
-        deep = depth[i] + 1 if i >= 0 else 0
-        if j >= 0 and depth[j] >= deep:
-            deep = depth[j] + 1
-        depth[k] = deep
-    key = np.array(depth, dtype=np.int64) * (1 << 16) + block.code
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    ends = [*(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist(), n]
-    first = 0
-    for last in ends:
-        code = int(block.code[order[first]])
-        yield BY_OPCODE[code >> 2], code & 3, order[first:last]
-        first = last

@@ -79,15 +79,15 @@ class Objective:
         if self.infinite:
             return np.inf
         base = self.iterate
-        slope = self._scaled(base.gradient) @ (y - self.scaling.to_scaled(base.x))
+        slope = self.scaling.slope(base.gradient) @ (y - self.scaling.to_scaled(base.x))
         return float(base.value / self.scaling.unit + 4 * abs(slope))
 
     def gradient(self, y: Array) -> Array:
         """Scaled gradient, or one that points back."""
         found = self.point(y)
         if found is not None:
-            return self._scaled(found.gradient)
-        return -9 * self._scaled(self.iterate.gradient)
+            return self.scaling.slope(found.gradient)
+        return -9 * self.scaling.slope(self.iterate.gradient)
 
     def hvp(self, y: Array, v: Array) -> Array:
         """Scaled Hessian product."""
@@ -99,7 +99,7 @@ class Objective:
             found = s.program.hvp(self.to_units(y), s.to_units(np.ravel(v)))
         except (DomainError, NondifferentiableError):  # of a step that is refused
             return np.ravel(v)
-        return np.asarray(found * s.step / s.unit)
+        return s.slope(found)
 
     def hessian(self, y: Array) -> Array:
         """Scaled Hessian by products."""
@@ -113,9 +113,6 @@ class Objective:
         if found is not None:
             self.iterate = found
         return self.iterate
-
-    def _scaled(self, gradient: Array) -> Array:
-        return np.asarray(gradient * self.scaling.step / self.scaling.unit)
 
 
 def evaluated(program: Compiled, x: Array) -> Point | None:

@@ -85,12 +85,15 @@ class Scaling:
         """Scaled value and gradient, for the price of the gradient."""
         value, gradient = self.program.value_and_gradient(self._flat(y))
         scaled = np.ravel(value)[0] / self.unit
-        return float(scaled), np.asarray(gradient * self.step / self.unit)
+        return float(scaled), self.slope(gradient)
 
     def hvp(self, y: Any, v: Any) -> Array:
         """Product of the scaled Hessian and ``v``."""
-        found = self.program.hvp(self._flat(y), self._flat(v))
-        return np.asarray(found * self.step / self.unit)
+        return self.slope(self.program.hvp(self._flat(y), self._flat(v)))
+
+    def slope(self, gradient: Any) -> Array:
+        """A flat gradient, or Hessian product, of the program in scaled variables."""
+        return np.asarray(gradient * self.step / self.unit)
 
     def note(self) -> str:
         """What a message says of variables without a curvature."""

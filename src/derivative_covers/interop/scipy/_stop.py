@@ -44,7 +44,7 @@ def predicted_decrease(
     """
     s = scaling
     y = s.to_scaled(point.x)
-    g = point.gradient * s.step / s.unit
+    g = s.slope(point.gradient)
     with np.errstate(invalid="ignore", over="ignore"):
         p = np.clip(-g, s.to_scaled(bounds[0]) - y, s.to_scaled(bounds[1]) - y)
         gain = float(-(g @ p) - p @ p / 2) * s.unit
