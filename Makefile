@@ -32,6 +32,8 @@ demo: .venv-demo/installed
 examples: .venv-demo/installed
 	.venv-demo/bin/python -m examples
 
+# Threads of BLAS that wait for a core spin: with them a test can take ten times as long.
+test: export OPENBLAS_NUM_THREADS = 1
 test: .venv-test/installed
 	.venv-test/bin/python -m pytest -n $(JOBS) $(ARGS)
 	NUMBA_DISABLE_JIT=1 .venv-test/bin/python -m pytest -n $(JOBS) \

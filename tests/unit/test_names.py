@@ -90,6 +90,7 @@ def test_names_can_be_given() -> None:
     assert "<b>" not in named._repr_html_()
     again = pickle.loads(pickle.dumps(named))
     assert repr(again) == repr(named)
+    assert list(table(cover.named(["two\nlines", "c"]))) == ["two\\nlines", "c"]
     assert list(cover.named({"a": 1.0, "b": [2.0]}).names) == ["a", "b[0]"]
     for given, error, message in (
         (["a"], errors.ShapeError, "1 entries; 2 are needed"),

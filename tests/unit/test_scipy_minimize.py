@@ -37,6 +37,9 @@ METHODS = (
 )
 
 
+UNDEFINED = {"type": "ineq", "fun": lambda x: np.nan, "jac": lambda x: np.ones(2)}
+
+
 def rosenbrock(x):
     return 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
 
@@ -114,6 +117,22 @@ def test_what_is_no_minimum_is_said():
     at_rest = minimize(lambda x: np.sum((x - 1) ** 2), [1.0, 1.0])
     assert at_rest.success
     assert at_rest.nfev == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_program_that_falls_for_ever_has_no_minimum(method):
+    def f(x):
+        return 2 * x["b"] - x["a"]
+
+    limit = {"maxiter": 100} if method in ("CG", "BFGS") else {}
+    found = minimize(f, {"a": 1.0, "b": 1.0}, method=method, options=limit)
+    assert not found.success
+    if found.reason == "unbounded":
+        assert found.fun < -1e12
+        assert "['a', 'b']" in found.message
+    bounded = minimize(lambda x: 2 * x[1] - x[0], [1.0, 1.0], bounds=[(0, 3)] * 2)
+    assert bounded.success
+    assert bounded.x.tolist() == [3.0, 0.0]
 
 
 def test_variables_without_curvature_take_their_typical_size():
@@ -365,6 +384,8 @@ def test_scaled_variables_have_a_hessian_of_at_most_one():
         (OptionError, "a function is needed", {"callback": 3}),
         (OptionError, "'restart'", {"rescale": np.ones(2)}),
         (InputTypeError, "LinearConstraint", {"constraints": [3]}),
+        (InputTypeError, "LinearConstraint", {"constraints": 3}),
+        (DomainError, "is NaN at x", {"constraints": UNDEFINED}),
         (OptionError, "type='eq'", {"constraints": {"type": "eq"}}),
         (OptionError, "positive", {"scales": [0.0, 1.0]}),
         (ShapeError, r"\(1,\)", {"scales": [1.0]}),

@@ -30,6 +30,8 @@ def text(summary: Summary) -> str:
 
 def aligned(rows: list[tuple[str, ...]]) -> list[str]:
     """Rows as lines: the first column to the left, all others to the right."""
+    # A name may hold a line break, which would end the line of the table.
+    rows = [tuple("\\n".join(cell.splitlines()) for cell in row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

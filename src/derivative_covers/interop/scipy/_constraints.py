@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputTypeError, OptionError, ShapeError
+from ...errors import DomainError, InputTypeError, OptionError, ShapeError
 from ._jacobian import Traced
 from ._package import optimize, sparse
 from ._scaling import Scaling
@@ -85,7 +85,11 @@ def constraints_of(constraints: Any) -> list[Any]:
         InputTypeError: If one is none of SciPy's.
     """
     single = (optimize.LinearConstraint, optimize.NonlinearConstraint, Mapping)
-    given = [constraints] if isinstance(constraints, single) else list(constraints)
+    if constraints is None:
+        return []
+    if isinstance(constraints, single) or not np.iterable(constraints):
+        constraints = [constraints]
+    given = list(constraints)
     for c in given:
         if not isinstance(c, single):
             msg = (
@@ -194,7 +198,15 @@ class _Given:
         self.fun, self.jac, self.args = fun, jac, args
 
     def value(self, x: Array) -> Array:
-        return np.atleast_1d(np.asarray(self.fun(x, *self.args), dtype=float))
+        found = np.atleast_1d(np.asarray(self.fun(x, *self.args), dtype=float))
+        if np.isnan(found).any():
+            name = getattr(self.fun, "__name__", "fun")
+            msg = (
+                f"the constraint {name} is NaN at x = {x!r:.80}; bounds keep a method "
+                "away from where it is not defined."
+            )
+            raise DomainError(msg)
+        return found
 
     def jacobian(self, x: Array) -> Array:
         found = self.jac(x, *self.args)

@@ -28,6 +28,10 @@ class Form:
     structure: Structure | None = None
     names: Sequence[str] | None = None
 
+    def named(self, at: Sequence[int]) -> list[Any]:
+        """Names of entries of the flat vector; indices for a vector."""
+        return list(at) if self.names is None else [self.names[i] for i in at]
+
     def nested(self, v: Any) -> Any:
         """An array, whose last axis runs through the variables, in the caller's form."""
         return v if self.structure is None else self.structure.split(v)

@@ -160,7 +160,7 @@ def least_squares(
     if form.names is not None:
         found.names = form.names
     found.unscaled, found.asked = s.unscaled, s.asked
-    found.message += s.note()
+    found.message += s.note(form)
     if size == 1 < x.size:
         found.message += " " + SINGLE.format(n=x.size)
     return found

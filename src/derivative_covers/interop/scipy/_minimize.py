@@ -20,7 +20,7 @@ from ._point import Point
 from ._result import Run, callback_for, result_of
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
 from ._stop import StopTest, predicted_decrease, stationary
-from ._verdict import FEW, constrained_end, second_look
+from ._verdict import FEW, constrained_end, falling, second_look
 
 __all__ = ["minimize"]
 
@@ -116,8 +116,9 @@ def minimize(
         - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
           finds none where the model, or Newton's step, promises some), ``"saddle"``
-          (converged, but ``f`` curves downwards in a direction), ``"unbounded"``,
-          ``"limit"``, ``"callback"``;
+          (converged, but ``f`` curves downwards in a direction), ``"unbounded"``
+          (``f`` falls as far as floats reach, or is linear at the end and falls, with no
+          bound in the way), ``"limit"``, ``"callback"``;
           with constraints, and with bounds in trust-constr, ``"stationary"``
           (trust-constr: the Lagrangian's gradient, the violation and the barrier are
           below 1e-9, or ``tol``, in scaled variables), ``"scipy"`` (SciPy's own tests
@@ -219,6 +220,8 @@ def minimize(
             run.reason = "saddle"
         elif predicted > worth:
             run.reason = "stagnated"
+        if _unbounded(run, point, estimate):
+            run.reason = "unbounded"
     return result_of(run, point, None if given else predicted, found)
 
 
@@ -345,6 +348,10 @@ def _one_round(
             )
     except StopIteration:  # of a method that does not know it
         found = None
+    except (ArithmeticError, ValueError):  # of SciPy's, where nothing curves
+        if task.constraints or not _unbounded(run, objective.best, estimate):
+            raise
+        found, run.reason = None, "unbounded"
     if found is not None and task.ends_itself:
         run.violation = violation(scaled, found.x)
         return found, objective.accept(found.x)
@@ -407,6 +414,14 @@ def _afresh(estimate: Callable[[Point], Scaling], point: Point) -> Scaling | Non
         return estimate(point)
     except DomainError:
         return None
+
+
+def _unbounded(run: Run, point: Point, estimate: Callable[[Point], Scaling]) -> bool:
+    """Whether ``f`` is linear at a point and falls; noted in ``run``."""
+    if run.scaling.unscaled:
+        fresh = _afresh(estimate, point)
+        run.falling = () if fresh is None else falling(fresh, point, run.bounds)
+    return bool(run.falling)
 
 
 def _alike(a: Array, b: Array) -> bool:

@@ -31,6 +31,7 @@ MESSAGES = {
     "stationary": "Converged: gradient of the Lagrangian, violation and barrier are negligible in scaled variables.",
     "saddle": "No minimum: the gradient vanishes, but f curves downwards in some direction.",
     "unbounded": "f falls without bound, as far as floats reach.",
+    "falling": "No minimum: where the method ended, f is linear in the variables {falling} and falls along them, with no bound in the way.",
     "callback": "The callback ended the iteration.",
     "scipy": "{scipy}",
 }
@@ -64,6 +65,7 @@ class Run:
         rescaled: How often the scale was estimated anew.
         looked: Whether Newton's step was looked at in the end.
         violation: By how much constraints are violated in the end, in scaled variables.
+        falling: Variables in which ``f`` is linear at the end and falls.
     """
 
     test: StopTest
@@ -77,6 +79,7 @@ class Run:
     rescaled: int = 0
     looked: bool = False
     violation: float = 0.0
+    falling: tuple[int, ...] = ()
 
 
 def callback_for(
@@ -145,15 +148,20 @@ def result_of(run: Run, point: Point, predicted: float | None, found: Any) -> An
     """The result in units, with what was found out about the end."""
     reason, scaling, form = run.reason, run.scaling, run.form
     scipy = str(getattr(found, "message", ""))
-    vanished = reason == "converged" and predicted == 0
-    message = MESSAGES["vanished" if vanished else reason].format(
+    said = reason
+    if reason == "converged" and predicted == 0:
+        said = "vanished"
+    elif reason == "unbounded" and run.falling:
+        said = "falling"
+    message = MESSAGES[said].format(
         worth=run.test.worth(point),
         step="the model's or Newton's step" if run.looked else "the model's step",
         predicted=predicted or 0.0,
         violation=run.violation,
+        falling=form.named(run.falling),
         scipy=scipy,
     )
-    message += scaling.note()
+    message += scaling.note(form)
     success = STATUS.get(reason, 0) == 0 and (reason != "scipy" or bool(found.success))
     extra: dict[str, Any] = {} if form.names is None else {"names": form.names}
     if found is not None and "hess_inv" in found:

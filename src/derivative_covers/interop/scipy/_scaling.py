@@ -95,12 +95,12 @@ class Scaling:
         """A flat gradient, or Hessian product, of the program in scaled variables."""
         return np.asarray(gradient * self.step / self.unit)
 
-    def note(self) -> str:
+    def note(self, form: Form) -> str:
         """What a message says of variables without a curvature."""
         if not self.unscaled:
             return ""
         return (
-            f" Variables {list(self.unscaled)} had no curvature where the scale was "
+            f" Variables {form.named(self.unscaled)} had no curvature where the scale was "
             "estimated; their steps are typical sizes."
         )
 

@@ -11,7 +11,7 @@ from ...errors import DomainError, NondifferentiableError
 from ._point import Point
 from ._scaling import Scaling
 
-__all__ = ["FEW", "constrained_end", "second_look"]
+__all__ = ["FEW", "constrained_end", "falling", "second_look"]
 
 Array = NDArray[Any]
 EPS = float(np.finfo(float).eps)
@@ -34,6 +34,22 @@ def constrained_end(violation: float, found: Any) -> str:
         found.success, found.status = True, 0
         found.message = "The trust region has shrunk to nothing at a feasible point."
     return "scipy"
+
+
+def falling(
+    scaling: Scaling, point: Point, bounds: tuple[Array, Array]
+) -> tuple[int, ...]:
+    """Variables in which ``f`` is linear and falls, with no bound in the way.
+
+    Args:
+        scaling: The scale of that very point.
+        point: Where the iteration ended.
+        bounds: Lower and upper bounds, in units.
+    """
+    linear = np.array(scaling.unscaled, dtype=np.intp)
+    slope = point.gradient[linear]
+    end = np.where(slope > 0, bounds[0][linear], bounds[1][linear])
+    return tuple(linear[(slope != 0) & np.isinf(end)].tolist())
 
 
 def second_look(
