@@ -140,7 +140,7 @@ def _overhead(scale: int, rounds: int) -> Iterator[Row]:
         last = Transition.from_vjp(_first, _first_vjp)
         for name, steps, schedule, limit in (
             ("one slot, long advances", 40 * scale, Revolve(slots=1), LIMIT),
-            ("ten slots", 1_000 * scale, Revolve(slots=10), None),
+            ("ten slots", 1_000 * scale, Revolve(slots=10), LIMIT),
             ("all recorded at once", 1_000 * scale, StoreAll(), None),
         ):
             chain = Chain([Chain.uniform(steps - 1, step), last])

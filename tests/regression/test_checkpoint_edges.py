@@ -152,5 +152,5 @@ def test_flags_do_not_pile_up(schedule: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert found.report.rechecked == (0 if schedule == StoreAll() else steps)
     np.testing.assert_allclose(found.cotangent, -2 * 0.999 ** (2 * steps), rtol=1e-9)
     [forward] = seen
-    assert len(forward._flagged) <= 1
+    assert len(forward.flagged) <= 1
     assert len(forward._innocent) <= 3

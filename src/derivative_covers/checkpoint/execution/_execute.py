@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,9 @@ from ._carry import NeedsCarry
 from ._events import Event, Listener
 from ._fingerprints import Fingerprints
 from ._ledger import Ledger
+from ._measured import PHASES, Measured
 from ._modes import Block, Blocks, Mode
+from ._quiet import END, quiet, suited
 from ._report import Seconds, SpaceUse, SweepReport, Work, check_costs
 
 __all__ = ["Execution"]
@@ -30,34 +32,6 @@ __all__ = ["Execution"]
 _Array: Any = np.ndarray
 _ARRAYS = frozenset((_Array,))
 _CHUNK = 1000  # steps of an advance between two events
-_PHASES: dict[str, str] = {
-    "advance": "advance",
-    "record": "record",
-    "reverse": "reverse",
-    "save": "storage",
-    "restore": "storage",
-    "drop": "storage",
-}
-
-
-@dataclass(slots=True)
-class Measured:
-    """What an execution measures beside its ledger; plain numbers for a journal."""
-
-    forward: int = 0
-    reverse: int = 0
-    unrecorded: int = 0
-    written: int = 0
-    read: int = 0
-    rechecked: int = 0
-    peak_slots: int = 0
-    state: int = 0
-    tape: int = 0
-    fixed: int = 0
-    peak: int = 0
-    seconds: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(_PHASES.values(), 0.0)
-    )
 
 
 class Execution:
@@ -103,6 +77,7 @@ class Execution:
         self._slot_bytes = 0
         self._live_bytes = 0
         self._record_bytes = 0
+        self.unsuited: Any = False  # a space that quiet() leaves alone
         self._unsure = False  # whether nobody has looked at the live state yet
         self._total = plan.cost.evaluations
         self._began = self._clock = perf_counter()
@@ -144,10 +119,18 @@ class Execution:
         walk = self.plan.walk()
         seconds, clock = self.measured.seconds, perf_counter
         does: dict[str, tuple[Callable[[int, int, str], None], str]] = {
-            kind: (getattr(self, f"_{kind}"), phase) for kind, phase in _PHASES.items()
+            kind: (getattr(self, f"_{kind}"), phase) for kind, phase in PHASES.items()
         }
         self._clock = perf_counter()
-        for action in islice(walk, self.ledger.position, None):
+        alone = self._prints is None and self._journal is None
+        simple = suited(self) if alone and not self._listeners else None
+        actions = islice(walk, self.ledger.position, None)
+        for given in actions:
+            action: Any = given
+            if simple is not None and simple.space is not self.unsuited:
+                action = quiet(self, simple, actions, given)
+            if action is END:
+                break
             try:
                 kind, start, stop, level = action
                 do, phase = does[kind]
@@ -345,14 +328,8 @@ class Execution:
 
     def _weigh(self) -> None:
         """Bytes held now."""
-        measured, live = self.measured, self._live_bytes
         fixed = self._record_bytes + self.mode.nbytes
-        if live > measured.state:
-            measured.state = live
-        if fixed > measured.fixed:
-            measured.fixed = fixed
-        if fixed + live + self._slot_bytes > measured.peak:
-            measured.peak = fixed + live + self._slot_bytes
+        self.measured.weigh(fixed, self._live_bytes, self._slot_bytes)
 
     def _tell(self, kind: Kind, step: int, done: int) -> None:
         now = perf_counter()

@@ -56,6 +56,7 @@ class Forward:
         chain: The chain.
         params: Parameters as steps receive them, or None.
         rechecked: Steps that were recorded because of a flag.
+        flagged: Has an entry if there was a flag since it was cleared last.
     """
 
     compiles = True
@@ -67,7 +68,7 @@ class Forward:
         self.params = None if params is None else present(copy(params))
         self.rechecked = 0
         self._innocent: dict[int, int] = {}  # a bit a step, in words of _WORD steps
-        self._flagged: deque[str] = deque(maxlen=1)  # that there was one is enough
+        self.flagged: deque[str] = deque(maxlen=1)  # that there was one is enough
         self._watching = False
         self._at: Run = (Taped(_nothing), 0, 0)  # the run of the last step
         self._space = space(np.zeros(()))  # of the state that was recorded last
@@ -78,7 +79,7 @@ class Forward:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Notes floating-point flags: entered once, or else anew by every advance."""
-        call = self._flagged.append
+        call = self.flagged.append
         with np.errstate(
             divide="call", invalid="call", over="call", call=lambda what, _: call(what)
         ):
@@ -93,8 +94,8 @@ class Forward:
         if not self._watching:
             with self.watching():
                 return self.advance(state, start, stop, seen)
-        if self._flagged:  # by something between the steps
-            self._flagged.clear()
+        if self.flagged:  # by something between the steps
+            self.flagged.clear()
         transition, first, end = self._at
         if first <= start and stop <= end:
             return self._run(transition, state, start, stop, seen)
@@ -118,9 +119,11 @@ class Forward:
             before = space(state)
         x = state
         if type(transition) is FromVjp:
-            if self.params is None and type(state) is _Array and state.ndim:
-                y, pullback = self._by_hand(transition, state, k)
-                return self._taken(y, pullback, before, k)
+            if self.params is None:
+                shown = present(state)
+                if type(shown) is _Array or numbers(shown):
+                    y, pullback = self.by_hand(transition, shown, k)
+                    return self.taken(y, pullback, before, k)
             record = transition.raw_record
         else:
             record = transition.record
@@ -135,30 +138,35 @@ class Forward:
         finally:
             if locked:
                 unprotect(locked)
-        return self._taken(y, pullback, before, k)
+        return self.taken(y, pullback, before, k)
 
-    def _by_hand(self, transition: FromVjp, x: Any, k: int) -> tuple[Any, Any]:
-        """What :meth:`FromVjp.raw_record` gives for an array and no parameters.
+    def by_hand(self, transition: FromVjp, x: Any, k: int) -> tuple[Any, Any]:
+        """What :meth:`FromVjp.raw_record` gives for an array or numbers, as presented.
 
-        The pullback as ``(vjp, x, k)``; this is done for every step of most sweeps.
+        Without parameters, and with the pullback as ``(transition, x, k)``: this is done
+        for every step of most sweeps.
         """
-        at = x.copy()
-        at.setflags(False)
+        at = x
         try:
-            if x.flags.writeable:
-                x.setflags(False)
-                try:
-                    y = transition.function(x, k)
-                finally:
-                    x.setflags(True)
-            else:
+            if type(x) is not _Array:
                 y = transition.function(x, k)
+            else:
+                at = x.copy()
+                at.setflags(False)
+                if x.flags.writeable:
+                    x.setflags(False)
+                    try:
+                        y = transition.function(x, k)
+                    finally:
+                        x.setflags(True)
+                else:
+                    y = transition.function(x, k)
         except TypeError as error:
             transition.explain(error, None)
             raise
         return y, (transition, at, k)
 
-    def _taken(
+    def taken(
         self, y: Any, pullback: Any, before: Space, k: int
     ) -> tuple[Any, Any, Space, Space]:
         """Looks at the output of a recorded step."""
@@ -230,10 +238,24 @@ class Forward:
     def _run_each(
         self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
     ) -> Any:
-        """The inner loop; between two steps a state is kept as steps receive it."""
-        forward, flagged = _stepper(transition, self.params), self._flagged
+        """Steps of a transition that no machine runs, from and to canonical states."""
+        forward = _stepper(transition, self.params)
         if type(x) is not _Array or not x.ndim:
             x = present(x)
+        x = self.steps(transition, forward, x, first, stop, seen)
+        return x if type(x) is _Array else canonical(x, "the output", stop - 1)
+
+    def steps(
+        self,
+        transition: Transition,
+        forward: Any,
+        x: Any,
+        first: int,
+        stop: int,
+        seen: Seen | None = None,
+    ) -> Any:
+        """The inner loop, with states as steps receive them at its ends and between."""
+        flagged = self.flagged
         k, locked, flags = first, None, x.flags if type(x) is _Array else None
         plain = flags is None and (type(x) is _Double or numbers(x))
         try:
@@ -289,14 +311,14 @@ class Forward:
                 transition.explain(error, self.params)
             blame(error, k, "advance")
             raise
-        return x if type(x) is _Array else canonical(x, "the output", k)
+        return x
 
     def _settle(self, transition: Transition, x: Any, k: int, y: Any) -> Any:
         """Decides about a step with a flag: raises, or finds it innocent once for all.
 
         Gives ``y``, or a copy: it may lie in memory that a recording fills anew.
         """
-        self._flagged.clear()
+        self.flagged.clear()
         word, bit = divmod(k, _WORD)
         innocent = self._innocent.get(word, 0)
         if innocent >> bit & 1:
@@ -306,7 +328,7 @@ class Forward:
             y = present(copy(canonical(y, "the output", k)))
             record, params = transition.record, rewrapped(self.params)
             guarded(lambda x, k: record(x, params, k), x, k)
-            self._flagged.clear()
+            self.flagged.clear()
         if not finite(state := canonical(y, "the output", k)):
             raise not_finite(state, "its output")
         self._innocent[word] = innocent | 1 << bit

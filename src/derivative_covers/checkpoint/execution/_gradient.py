@@ -35,7 +35,7 @@ from ._forward import Forward
 from ._modes import Block, Record, Seen
 from ._replay import Piece
 
-__all__ = ["GradientMode"]
+__all__ = ["GradientMode", "given_back"]
 
 _new = tuple.__new__
 
@@ -50,21 +50,24 @@ class GradientMode:
             cotangent, or None without parameters.
         nbytes: Bytes of both cotangents.
         blocks: Whether some steps can be recorded many at once.
+        forward: The chain's steps.
+        space: The space of the cotangent, or None.
+        locked: Arrays of the cotangent that are to be writable again.
     """
 
     recorded_forward = False
 
     def __init__(self, chain: Chain, params: Any, seed: float) -> None:
         """Takes parameters in canonical form, or None."""
-        self._forward = Forward(chain, params)
+        self.forward = Forward(chain, params)
         self._steps = len(chain)
         self.blocks = any(type(step) is Compiled for step, _, _ in chain.runs)
         self._seed = seed
         self._params_space = None if params is None else space(params)
         self._params_nbytes = 0 if params is None else space(params).nbytes
         self.nbytes = self._params_nbytes
-        self._space: Space | None = None  # of the cotangent
-        self._locked: list[Any] = []
+        self.space: Space | None = None  # of the cotangent
+        self.locked: list[Any] = []
         self.value: Any = None
         self.cotangent: Any = None
         self.params_cotangent = None if params is None else zeros_like(params)
@@ -72,16 +75,16 @@ class GradientMode:
     @property
     def rechecked(self) -> int:
         """Steps that were recorded because of a flag."""
-        return self._forward.rechecked
+        return self.forward.rechecked
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """To be held during the sweep: it minds flags, and frees the cotangent after."""
         try:
-            with self._forward.watching():
+            with self.forward.watching():
                 yield
         finally:
-            unprotect(self._locked)
+            unprotect(self.locked)
 
     def start(self, x0: Any) -> Any:
         """A copy of the point, which a step cannot change through memory that it keeps."""
@@ -89,14 +92,14 @@ class GradientMode:
 
     def advance(self, state: Any, start: int, stop: int, seen: Seen | None) -> Any:
         """Runs steps without recording."""
-        state = self._forward.advance(state, start, stop, seen)
+        state = self.forward.advance(state, start, stop, seen)
         if stop == self._steps:
             check_scalar(state, stop - 1)
         return state
 
     def record(self, state: Any, k: int) -> tuple[Any, Record]:
         """Runs step ``k`` and keeps its pullback."""
-        y, pullback, before, after = self._forward.record(state, k)
+        y, pullback, before, after = self.forward.record(state, k)
         if k + 1 == self._steps:
             self.value = check_scalar(y, k)
         work, nbytes = 1, before.nbytes
@@ -113,7 +116,7 @@ class GradientMode:
 
     def record_block(self, state: Any, k: int, stop: int) -> tuple[Any, Block] | None:
         """Runs steps from ``k`` on in one call; see :class:`._modes.Blocks`."""
-        found = self._forward.record_steps(state, k, stop)
+        found = self.forward.record_steps(state, k, stop)
         if found is None:
             return None
         y, piece = found
@@ -131,14 +134,13 @@ class GradientMode:
         cotangent = piece.replay.reverse(piece, start, stop, ybar, params_bar)
         if held is not None:
             self.params_cotangent = held.build(params_bar)
-        unprotect(self._locked)
-        self._locked = []
-        self.cotangent, self._space = before.build(cotangent), before
-        self.nbytes = before.nbytes + self._params_nbytes
+        unprotect(self.locked)
+        self.locked = []
+        self.hold(before.build(cotangent), before)
 
     def _check_space(self, k: int, after: Space) -> None:
-        if self._space is not None and self._space != after:
-            raise _changed(k, self._space, after)
+        if self.space is not None and self.space != after:
+            raise _changed(k, self.space, after)
 
     def reverse(self, record: Record, k: int) -> None:
         """Applies the pullback of step ``k``."""
@@ -148,9 +150,9 @@ class GradientMode:
             self.reverse_block(block, k, k + 1)
             return
         ybar = self.cotangent
-        if self._space is None:
+        if self.space is None:
             ybar = np.full(after.form.shape, self._seed, dtype=after.form.dtype)
-        elif self._space is not after:
+        elif self.space is not after:
             self._check_space(k, after)
         if type(pullback) is tuple:  # of a reverse rule, without parameters
             step, x, _ = pullback
@@ -163,10 +165,7 @@ class GradientMode:
             xbar, params_bar = pullback(present(ybar), self.params_cotangent)
         taken = expected(xbar, before.form)
         if taken is None:
-            what = "the cotangent given by the reverse rule"
-            taken = matched(xbar, before, what, k)
-            if not finite(taken):
-                raise not_finite(taken, "the cotangent of its input")
+            taken = given_back(xbar, before, k)
         if self._params_space is not None:
             params_bar = matched(
                 params_bar,
@@ -181,11 +180,15 @@ class GradientMode:
             self.params_cotangent = params_bar
         # Read-only as long as the sweep holds it, since it may be memory that a reverse
         # rule keeps and fills anew at every call.
-        if self._locked:
-            unprotect(self._locked)
-        self._locked = protect(taken)
-        self.cotangent, self._space = taken, before
-        self.nbytes = before.nbytes + self._params_nbytes
+        if self.locked:
+            unprotect(self.locked)
+        self.locked = protect(taken)
+        self.hold(taken, before)
+
+    def hold(self, cotangent: Any, target: Space) -> None:
+        """Keeps the cotangent of a state of this space."""
+        self.cotangent, self.space = cotangent, target
+        self.nbytes = target.nbytes + self._params_nbytes
 
     def export(self) -> dict[str, Any]:
         """Value and cotangents."""
@@ -202,9 +205,21 @@ class GradientMode:
         self.value = None if value is None else value[()]
         self.cotangent = nest.get("cotangent")
         if self.cotangent is not None:
-            self._space = space(self.cotangent)
-            self.nbytes = self._space.nbytes + self._params_nbytes
+            self.hold(self.cotangent, space(self.cotangent))
         self.params_cotangent = nest.get("params_cotangent")
+
+
+def given_back(xbar: Any, before: Space, k: int) -> Any:
+    """The cotangent of a state from what a reverse rule gave.
+
+    Raises:
+        DomainError: If it is not finite.
+    """
+    what = "the cotangent given by the reverse rule"
+    taken = matched(xbar, before, what, k)
+    if not finite(taken):
+        raise not_finite(taken, "the cotangent of its input")
+    return taken
 
 
 def _gives_new(pullback: Any) -> bool:

@@ -235,15 +235,19 @@ class Replays:
     def add(self, a: int, b: int, to_the_end: bool) -> None:
         """One more evaluation of the steps ``a .. b-1``."""
         changes = self.changes
-        more = changes.pop(a, 0) + 1
+        more = changes.get(a, 0) + 1
         if more:
             changes[a] = more
+        else:
+            del changes[a]
         if to_the_end:
             self.last += 1
+            return
+        more = changes.get(b, 0) - 1
+        if more:
+            changes[b] = more
         else:
-            more = changes.pop(b, 0) - 1
-            if more:
-                changes[b] = more
+            del changes[b]
 
     def leave(self, k: int) -> int:
         """Evaluations of the last step ``k``, which will not come again."""

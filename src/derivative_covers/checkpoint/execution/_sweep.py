@@ -93,8 +93,11 @@ def reverse_sweep(
     Cost:
         ``report.executed`` tells; the plan predicts it exactly. Beside the steps
         themselves about a microsecond for each evaluation and some tens for each step,
-        to record, reverse, save and restore it. Memory: slots, one live state, one
-        cotangent and the record of one step.
+        to record, reverse, save and restore it. These are fewer than twenty where the
+        steps are of ``Transition.from_vjp`` without parameters, on an array or a few
+        numbers in double precision, and there is neither ``verify``, ``progress``,
+        ``on_event`` nor a DiskStorage. Memory: slots, one live state, one cotangent and
+        the record of one step.
 
     Source:
         A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Trans. Math. Softw. 26

@@ -124,12 +124,13 @@ class MemoryStorage:
         """
         if type(key) is not int or key < 0:
             check_key(key)
-        states = self._states
-        size = state.nbytes if type(state) is np.ndarray else nbytes(state, key)
-        used = self._nbytes - (states[key][1] if key in states else 0)
+        states, used = self._states, self._nbytes
+        plain = type(state) is np.ndarray and state.dtype.kind == "f"
+        size = state.nbytes if plain else nbytes(state, key)
+        if key in states:
+            used -= states[key][1]
         if self.capacity is not None:
             check_room(key, size, used, self.capacity)
-        plain = type(state) is np.ndarray and state.dtype.kind == "f"
         states[key] = read_only_copy(state) if plain else frozen(state, key), size
         self._nbytes = used + size
         return size
