@@ -21,6 +21,7 @@ from ...errors import StorageError
 __all__ = ["mapped", "nbytes", "put_together", "take_apart", "too_deep"]
 
 Array = NDArray[Any]
+_ARRAYS = frozenset((np.ndarray,))
 _CONSTANTS = (type(None), bool, int, str)
 _SEEN: WeakValueDictionary[tuple[str, str, tuple[str, ...]], type[Any]] = (
     WeakValueDictionary()
@@ -67,6 +68,8 @@ def nbytes(nest: Any, key: object) -> int:
 
 
 def _nbytes(nest: Any) -> int:
+    if type(nest) is tuple and _ARRAYS.issuperset(map(type, nest)):
+        return sum([a.nbytes for a in nest])
     if isinstance(nest, (np.ndarray, np.generic)):
         return nest.nbytes
     if isinstance(nest, (list, tuple)):

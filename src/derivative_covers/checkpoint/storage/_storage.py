@@ -219,6 +219,8 @@ def check_room(
 
 def frozen(state: Any, key: object) -> Any:
     """A copy whose arrays are read-only."""
+    if type(state) is tuple and all(map(_floats, state)):
+        return tuple(map(read_only_copy, state))
     try:
         return mapped(state, read_only_copy, key)
     except RecursionError:
@@ -231,6 +233,10 @@ def missing(key: object, keys: Any) -> StorageError:
     more = ", ..." if len(keys) > 20 else ""
     message = f"no state {key!r} lies in the storage; there are: {there}{more}"
     return StorageError(message, key)
+
+
+def _floats(part: Any) -> bool:
+    return type(part) is np.ndarray and part.dtype.kind == "f"
 
 
 def _same(array: NDArray[Any]) -> NDArray[Any]:
