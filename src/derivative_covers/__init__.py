@@ -57,7 +57,7 @@ from .tape import (
 from .tape._replay import HOOKS
 
 if TYPE_CHECKING:
-    from . import bounds, checkpoint, matrix, plot
+    from . import bounds, checkpoint, matrix, parallel, plot
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
     from .replay import Compiled, Points, compile
@@ -113,6 +113,7 @@ __all__ = [
     "matrix",
     "natoms",
     "nnodes",
+    "parallel",
     "plot",
     "sensitivity_scales",
     "stop_gradient",
@@ -138,7 +139,7 @@ _HELPERS = {"Any", "HOOKS", "TYPE_CHECKING", "annotations", "import_module"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("bounds", "checkpoint", "matrix", "plot"):
+    if name in ("bounds", "checkpoint", "matrix", "parallel", "plot"):
         return import_module(f".{name}", __name__)
     if name not in _LATER:
         msg = f"module {__name__!r} has no attribute {name!r}"

@@ -28,6 +28,7 @@ __all__ = [
     "TapeError",
     "UndecidedError",
     "UnsupportedOperationError",
+    "WorkerError",
 ]
 
 
@@ -210,3 +211,22 @@ class StateMutationError(DerivativeError, ValueError):
 
 class MissingPackageError(DerivativeError, ImportError):
     """An optional package is needed here and is not installed."""
+
+
+class WorkerError(DerivativeError, RuntimeError):
+    """A shard, batch or box raised an error on a worker, or the worker was lost.
+
+    What the shard raised is the ``__cause__``.
+
+    Attributes:
+        shard: Index of the shard, batch or box; None where no single one is to blame.
+        input: Short text of its input.
+    """
+
+    shard: int | None
+    input: str
+
+    def __init__(self, message: str, shard: int | None = None, input: str = "") -> None:
+        """Keep the index and the text beside the message."""
+        super().__init__(message)
+        self.shard, self.input = shard, input

@@ -1,0 +1,274 @@
+"""Executors under one face: this process, those of ``concurrent.futures``, Dask."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Collection
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from importlib import import_module
+from typing import Any, NoReturn, Protocol
+
+from ..errors import (
+    InputTypeError,
+    MissingPackageError,
+    OptionError,
+    WorkerError,
+    extra,
+)
+
+__all__ = ["Engine", "engine", "is_dask", "is_lazy"]
+
+
+class Engine(Protocol):
+    """Where calls run. A handle stands for a call that was submitted.
+
+    Attributes:
+        workers: How many calls run at once.
+        window: How many calls may be submitted and not yet used.
+    """
+
+    workers: int
+    window: int
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> Any:
+        """Starts a call, now or later; the handle."""
+
+    def wait(self, handles: Collection[Any]) -> Collection[Any]:
+        """Waits until some calls are done; which."""
+
+    def result(self, handle: Any) -> Any:
+        """What the call returned.
+
+        Raises:
+            WorkerError: The engine lost it.
+        """
+
+    def cancel(self, handles: Collection[Any]) -> None:
+        """Gives up what has not begun."""
+
+
+class _Here:
+    """One call after the other, in this thread."""
+
+    workers = window = 1
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> Any:
+        if any(map(is_lazy, args)):
+            return [_computed_here(call, args)]
+        return [call(*args)]
+
+    def wait(self, handles: Collection[Any]) -> Collection[Any]:
+        return handles
+
+    def result(self, handle: Any) -> Any:
+        return handle[0]
+
+    def cancel(self, handles: Collection[Any]) -> None:
+        pass
+
+
+class _Pool:
+    """An executor that keeps the protocol of ``concurrent.futures``."""
+
+    def __init__(self, executor: Any) -> None:
+        self._executor = executor
+        count = getattr(executor, "_max_workers", None)  # the standard library's
+        self.workers = count if isinstance(count, int) else os.cpu_count() or 1
+        self.window = 4 * self.workers
+        self._spawns = isinstance(executor, ProcessPoolExecutor) or (
+            type(executor).__module__.partition(".")[0] == "mpi4py"
+        )
+        self._pickled: set[int] = set()
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> Any:
+        if any(map(is_lazy, args)):
+            msg = (
+                "the data are a Dask collection, and the executor is a "
+                f"{type(self._executor).__name__}; partitions are computed where Dask "
+                "keeps them. Pass executor=Client(...) of dask.distributed, or None."
+            )
+            raise OptionError(msg)
+        if self._spawns and id(args[0]) not in self._pickled:
+            _check_pickles(args[0])
+            self._pickled.add(id(args[0]))
+        try:
+            return self._executor.submit(call, *args)
+        except RuntimeError as error:  # shut down, or broken by a call before
+            _lost(error)
+
+    def wait(self, handles: Collection[Any]) -> Collection[Any]:
+        return wait(handles, return_when=FIRST_COMPLETED).done
+
+    def result(self, handle: Future[Any]) -> Any:
+        try:
+            return handle.result()
+        except (BrokenExecutor, CancelledError) as error:
+            _lost(error)
+
+    def cancel(self, handles: Collection[Any]) -> None:
+        for handle in handles:
+            handle.cancel()
+
+
+class _Dask:
+    """A client of ``dask.distributed``."""
+
+    def __init__(self, client: Any) -> None:
+        if client.asynchronous:
+            msg = "the Dask client is asynchronous; make it with asynchronous=False."
+            raise OptionError(msg)
+        self._client = client
+        self._wait = import_module("distributed").wait
+        try:
+            self.workers = max(sum(client.nthreads().values()), 1)
+        except Exception as error:
+            self._gone(error)
+        self.window = 4 * self.workers
+
+    def submit(self, call: Callable[..., Any], *args: Any) -> Any:
+        try:
+            if any(map(is_lazy, args)):
+                delayed = import_module("dask").delayed
+                return self._client.compute(delayed(call, pure=False)(*args))
+            return self._client.submit(call, *args, pure=False)
+        except (RuntimeError, OSError, TimeoutError) as error:
+            self._gone(error)
+
+    def wait(self, handles: Collection[Any]) -> Collection[Any]:
+        try:
+            found = self._wait(list(handles), return_when="FIRST_COMPLETED")
+        except (CancelledError, RuntimeError, OSError, TimeoutError) as error:
+            self._gone(error)
+        done: Collection[Any] = found.done
+        return done
+
+    def result(self, handle: Any) -> Any:
+        try:
+            return handle.result()
+        except (CancelledError, RuntimeError, OSError, TimeoutError) as error:
+            self._gone(error)
+        except Exception as error:
+            if type(error).__name__ != "KilledWorker":
+                raise
+            msg = (
+                "Dask gave a shard up after several workers died with it; most often one "
+                "that needs more memory than a worker has. Make shards smaller, or give "
+                "workers more memory."
+            )
+            raise WorkerError(msg) from error
+
+    def cancel(self, handles: Collection[Any]) -> None:
+        if handles and self._client.status == "running":
+            self._client.cancel(list(handles))
+
+    def _gone(self, error: Exception) -> NoReturn:
+        msg = (
+            "the Dask scheduler is gone, the client closed, or the work was cancelled "
+            f"from elsewhere (client {self._client.status}). Connect anew and call again."
+        )
+        raise WorkerError(msg) from error
+
+
+def engine(executor: Any, *, lazy: bool = False) -> Engine:
+    """The engine that an ``executor=`` stands for.
+
+    Args:
+        executor: None, an executor of ``concurrent.futures`` or one that keeps its
+            protocol (``mpi4py.futures.MPIPoolExecutor``), or a client of Dask.
+        lazy: Whether the items are Dask's. Then None stands for the current client,
+            where there is one.
+
+    Raises:
+        InputTypeError: If it is something else.
+        OptionError: For an asynchronous Dask client.
+        WorkerError: If the Dask client has lost its scheduler.
+    """
+    if executor is None:
+        client = _current_client() if lazy else None
+        return _Here() if client is None else _Dask(client)
+    if is_dask(executor) and hasattr(executor, "scheduler_info"):
+        return _Dask(executor)
+    if isinstance(executor, Executor) and not isinstance(executor, type):
+        return _Pool(executor)
+    msg = (
+        f"executor is {executor!r:.80}; None, an executor of concurrent.futures (or one "
+        "that keeps its protocol) or a client of dask.distributed is needed."
+    )
+    raise InputTypeError(msg)
+
+
+def is_dask(thing: Any) -> bool:
+    """Whether Dask made it; nothing is imported to find out."""
+    name = type(thing).__module__.partition(".")[0]
+    return name in ("dask", "distributed", "dask_expr")
+
+
+def is_lazy(item: Any) -> bool:
+    """Whether an item is one that Dask has yet to compute."""
+    return is_dask(item) and hasattr(item, "__dask_graph__")
+
+
+def shares_memory(executor: Any) -> bool:
+    """Whether calls run in this process."""
+    return executor is None or isinstance(executor, ThreadPoolExecutor)
+
+
+def _current_client() -> Any:
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def _computed_here(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    try:
+        dask = import_module("dask")
+    except ImportError as error:  # its items came from somewhere
+        msg = f"the data are a Dask collection; {extra('dask')}."
+        raise MissingPackageError(msg) from error
+    (found,) = dask.compute(
+        dask.delayed(call, pure=False)(*args), scheduler="synchronous"
+    )
+    return found
+
+
+def _check_pickles(task: Any) -> None:
+    """Refuse a function that no other process can have.
+
+    Raises:
+        InputTypeError: It cannot be pickled.
+    """
+    try:
+        pickle.dumps(task)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        msg = (
+            f"the function cannot be sent to another process ({error}). Define it at the "
+            "top level of a module (a lambda, or a function in a function, has no name "
+            "there; functools.partial binds arguments); or use threads or Dask, which "
+            "takes any function."
+        )
+        raise InputTypeError(msg) from error
+
+
+def _lost(error: BaseException) -> NoReturn:
+    msg = (
+        f"the executor lost its work ({type(error).__name__}: {error}). Either a process "
+        "died (killed, or out of memory), or could not start: it has to import the "
+        "function, and a script needs `if __name__ == '__main__':` around its work. "
+        "Executors of concurrent.futures start nothing again: make a new one; Dask does."
+    )
+    raise WorkerError(msg) from error
