@@ -48,6 +48,18 @@ def test_bounds_are_light_and_imported_on_first_use() -> None:
     assert loaded_after(statement).isdisjoint((*HEAVY, "flint", "ival", "rich"))
 
 
+def test_parallel_is_light_and_imported_on_first_use() -> None:
+    statement = (
+        "import sys\n"
+        "import derivative_covers as dc\n"
+        "assert 'derivative_covers.parallel' not in sys.modules\n"
+        "assert 'parallel' in dir(dc)\n"
+        "dc.parallel.cover_sum([lambda x: x**2, lambda x: x**4], 1.0)"
+    )
+    heavy = {*HEAVY, "dask", "distributed", "mpi4py", "rich", "flint"}
+    assert loaded_after(statement).isdisjoint(heavy)
+
+
 def test_matrix_is_light_and_imported_on_first_use() -> None:
     statement = (
         "import sys\n"

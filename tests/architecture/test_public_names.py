@@ -15,6 +15,7 @@ MODULES = (
     "derivative_covers.extend",
     "derivative_covers.interop.scipy",
     "derivative_covers.matrix",
+    "derivative_covers.parallel",
     "derivative_covers.plot",
     "derivative_covers.testing",
 )

@@ -12,7 +12,6 @@ from concurrent.futures import (
     Executor,
     Future,
     ProcessPoolExecutor,
-    ThreadPoolExecutor,
     wait,
 )
 from importlib import import_module
@@ -26,7 +25,7 @@ from ..errors import (
     extra,
 )
 
-__all__ = ["Engine", "engine", "is_dask", "is_lazy"]
+__all__ = ["Engine", "Here", "engine", "is_dask", "is_lazy"]
 
 
 class Engine(Protocol):
@@ -57,7 +56,7 @@ class Engine(Protocol):
         """Gives up what has not begun."""
 
 
-class _Here:
+class Here:
     """One call after the other, in this thread."""
 
     workers = window = 1
@@ -195,7 +194,7 @@ def engine(executor: Any, *, lazy: bool = False) -> Engine:
     """
     if executor is None:
         client = _current_client() if lazy else None
-        return _Here() if client is None else _Dask(client)
+        return Here() if client is None else _Dask(client)
     if is_dask(executor) and hasattr(executor, "scheduler_info"):
         return _Dask(executor)
     if isinstance(executor, Executor) and not isinstance(executor, type):
@@ -216,11 +215,6 @@ def is_dask(thing: Any) -> bool:
 def is_lazy(item: Any) -> bool:
     """Whether an item is one that Dask has yet to compute."""
     return is_dask(item) and hasattr(item, "__dask_graph__")
-
-
-def shares_memory(executor: Any) -> bool:
-    """Whether calls run in this process."""
-    return executor is None or isinstance(executor, ThreadPoolExecutor)
 
 
 def _current_client() -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,15 @@ from ..errors import WorkerError
 from ._engines import Engine
 from ._texts import short
 
-__all__ = ["Done", "results"]
+__all__ = ["Done", "Located", "results"]
+
+
+class Located(Exception):
+    """Raised by a task from the error of one entry of its item, to name that entry."""
+
+    def __init__(self, index: int, input: Any) -> None:
+        super().__init__(index)
+        self.index, self.input = index, input
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ def results(
     *,
     what: str = "shard",
     ordered: bool = True,
-) -> Iterator[Done]:
+) -> Generator[Done, None, None]:
     """The task's results for all items, of which few are under way at any time.
 
     Args:
@@ -121,6 +129,9 @@ def _call(task: Callable[[Any], Any], index: int, item: Any) -> Done | _Failed:
     try:
         found = task(item)
     except Exception as error:
+        cause = error.__cause__
+        if isinstance(error, Located) and isinstance(cause, Exception):
+            return _Failed(error.index, _portable(cause), short(error.input))
         return _Failed(index, _portable(error), short(item))
     return Done(index, found, time.perf_counter() - start)
 

@@ -9,6 +9,7 @@ import numpy as np
 __all__ = ["short"]
 
 _PLACES = 4  # of a nest
+_SHOWN = 8  # entries of an array
 
 
 def short(item: Any) -> str:
@@ -33,6 +34,8 @@ def _short(item: Any) -> str:
 
 
 def _array(a: np.ndarray[Any, Any]) -> str:
+    if a.size <= _SHOWN:
+        return f"{a!r}"
     text = f"array of shape {a.shape}, {a.dtype}"
     if a.dtype.kind not in "biuf" or not a.size:
         return text

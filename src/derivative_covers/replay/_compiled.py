@@ -384,6 +384,13 @@ class Compiled:
         Y, G, H = sweep_rows(self._kept, self._inputs.rows(X), COVER, threshold, one)
         return Y[:, 0], G.reshape(np.shape(X)), H.reshape(np.shape(X))
 
+    def _with_first_alone(self) -> Compiled:
+        """A copy that shares the first recording, and what is compiled of it."""
+        other = object.__new__(Compiled)
+        other.__dict__.update(self.__dict__)
+        other._kept = self._kept.with_first_alone()
+        return other
+
     def _one_output(self, what: str) -> None:
         scalar_output(self._out, what)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,15 @@ class Recordings:
         tape, self.out = self._record(x0)
         self.inputs = Inputs(tape)
         self._keep(Branch(tape, self.out))
+
+    def with_first_alone(self) -> Recordings:
+        """The same program, as if nothing but its last used recording had been made."""
+        other = object.__new__(Recordings)
+        other.__dict__.update(self.__dict__)
+        other.made = other.replays = 0
+        other._lock = threading.Lock()
+        other._branches = [copy(self._branches[0])]
+        return other
 
     def branches(self) -> tuple[Branch, ...]:
         """The recordings of this moment, other threads may change them."""

@@ -6,16 +6,19 @@ To start a thread takes as long as thousands of points of a small program.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["CORES", "shared"]
+__all__ = ["CORES", "alone", "shared"]
 
 CORES = os.cpu_count() or 1
+_here = threading.local()
 _pools: dict[int, ThreadPoolExecutor] = {}  # by process: threads do not outlive a fork
 
 
@@ -29,7 +32,7 @@ def shared(work: Callable[[], None], workers: int) -> None:
         As ``work``, here or in a thread.
     """
     others: list[Future[None]] = []
-    if workers > 1:
+    if workers > 1 and not getattr(_here, "alone", False):
         pool = _pool()
         try:
             others = [pool.submit(work) for _ in range(workers - 1)]
@@ -41,6 +44,17 @@ def shared(work: Callable[[], None], workers: int) -> None:
         begun = [other for other in others if not other.cancel()]
         for other in begun:
             other.result()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """In it, this thread shares no work: others have the other cores."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = before
 
 
 def _pool() -> ThreadPoolExecutor:

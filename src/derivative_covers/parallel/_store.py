@@ -1,0 +1,132 @@
+"""Finished batches on disk, so that a map that was killed goes on where it was.
+
+A folder holds one map: ``map`` says which, and every ``done-*`` has the arrays of some
+batches. The format is that of saved states, with digests and without pickles.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checkpoint.storage._files import PART, pack, read, write
+from ..checkpoint.storage._folder import Folder
+from ..errors import InputTypeError, StorageError
+
+__all__ = ["Store", "digest"]
+
+Array = NDArray[Any]
+HEADER, DONE = "map", "done-"
+EVERY = 1.0  # seconds between two files
+
+
+def digest(*arrays: Any) -> str:
+    """What tells arrays from others: their types, shapes and bits."""
+    found = blake2b(digest_size=16)
+    for array in map(np.ascontiguousarray, arrays):
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(array.reshape(-1).view(np.uint8).data)
+    return found.hexdigest()
+
+
+class Store:
+    """The folder of a map.
+
+    Args:
+        folder: Its path. A folder that does not exist is made; one that exists is empty
+            or holds the same map.
+        header: What the map is, for JSON.
+
+    Raises:
+        StorageError: The folder is in use, holds another map or something else, or a
+            file in it is damaged.
+        InputTypeError: ``folder`` is no path.
+    """
+
+    def __init__(self, folder: Any, header: dict[str, Any]) -> None:
+        try:
+            path = os.path.abspath(os.fspath(folder))
+        except TypeError:
+            msg = f"folder is of type {type(folder).__name__}; a path is needed."
+            raise InputTypeError(msg) from None
+        self._folder = Folder(os.fsdecode(path), make=True)
+        self._waiting: list[tuple[int, int, tuple[Array, ...]]] = []
+        self._written = time.monotonic()
+        try:
+            self._names = self._begin(header)
+        except BaseException:
+            self._folder.close()
+            raise
+
+    def _begin(self, header: dict[str, Any]) -> list[str]:
+        names = self._folder.names()
+        path = self._folder.join(HEADER)
+        if HEADER not in names:
+            if [name for name in names if name != HEADER + PART]:
+                msg = (
+                    f"the folder {self._folder.path} holds other files; give an empty "
+                    "one, or one of a map that was not finished."
+                )
+                raise StorageError(msg, self._folder.path)
+            write(path, pack((), header, HEADER), HEADER, synced=True)
+            return []
+        _, theirs, _ = read(path, HEADER)
+        for key in sorted({*header, *theirs}):
+            if header.get(key) != theirs.get(key):
+                msg = (
+                    f"the folder {self._folder.path} holds a map with another {key}: "
+                    f"{theirs.get(key)!r:.80} there and {header.get(key)!r:.80} here. "
+                    "Call as it was called, or give another folder."
+                )
+                raise StorageError(msg, self._folder.path)
+        return [name for name in names if name.startswith(DONE)]
+
+    def found(self) -> Iterator[tuple[int, int, tuple[Array, ...]]]:
+        """First cell, end and arrays of all batches that are kept."""
+        for name in self._names:
+            if name.endswith(PART):
+                self._folder.remove(name)
+                continue
+            (spans, parts), _, _ = read(self._folder.join(name), name)
+            for (first, last), arrays in zip(spans.tolist(), parts, strict=True):
+                yield first, last, arrays
+        self._names = [name for name in self._names if not name.endswith(PART)]
+
+    def keep(self, first: int, last: int, arrays: tuple[Array, ...]) -> None:
+        """Keeps a batch; it reaches the disk within a second of batches, or at the end.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        self._waiting.append((first, last, arrays))
+        if time.monotonic() - self._written >= EVERY:
+            self._write()
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        spans = np.array([(first, last) for first, last, _ in self._waiting])
+        parts = [arrays for *_, arrays in self._waiting]
+        name = f"{DONE}{len(self._names):06d}"
+        path = self._folder.join(name)
+        write(path, pack((spans, parts), {}, name), name, synced=False)
+        self._names.append(name)
+        self._waiting = []
+        self._written = time.monotonic()
+
+    def close(self, *, finished: bool) -> None:
+        """Removes everything of a finished map; writes what waits of another."""
+        try:
+            if finished:
+                for name in (*self._names, HEADER):
+                    self._folder.remove(name)
+            else:
+                self._write()
+        finally:
+            self._folder.close()
