@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -16,6 +17,7 @@ from concurrent.futures import (
 )
 from importlib import import_module
 from typing import Any, NoReturn, Protocol
+from weakref import WeakSet
 
 from ..errors import (
     InputTypeError,
@@ -26,6 +28,9 @@ from ..errors import (
 )
 
 __all__ = ["Engine", "Here", "engine", "is_dask", "is_lazy"]
+
+LOOK = 5.0  # seconds after which Dask is asked what it waits for
+PATIENCE = 60.0  # seconds without workers
 
 
 class Engine(Protocol):
@@ -130,45 +135,90 @@ class _Dask:
         self._wait = import_module("distributed").wait
         try:
             self.workers = max(sum(client.nthreads().values()), 1)
-        except Exception as error:
+        except Exception as error:  # a closed client fails in ways of its own
             self._gone(error)
         self.window = 4 * self.workers
+        self._open = WeakSet[Any]()
 
     def submit(self, call: Callable[..., Any], *args: Any) -> Any:
         try:
             if any(map(is_lazy, args)):
                 delayed = import_module("dask").delayed
-                return self._client.compute(delayed(call, pure=False)(*args))
-            return self._client.submit(call, *args, pure=False)
-        except (RuntimeError, OSError, TimeoutError) as error:
-            self._gone(error)
+                made = self._client.compute(delayed(call, pure=False)(*args))
+            else:
+                made = self._client.submit(call, *args, pure=False)
+            self._open.add(made)
+            return made
+        except Exception as error:
+            if not isinstance(error, TypeError) or not self._is_there():
+                self._gone(error)
+            msg = (
+                "the function or its data cannot be sent to a worker: "
+                f"{error.__cause__ or error}. Open files, locks and connections stay "
+                "where they are; make them inside of the function."
+            )
+            raise InputTypeError(msg) from error
 
     def wait(self, handles: Collection[Any]) -> Collection[Any]:
-        try:
-            found = self._wait(list(handles), return_when="FIRST_COMPLETED")
-        except (CancelledError, RuntimeError, OSError, TimeoutError) as error:
-            self._gone(error)
+        every = list(handles)
+        found = self._asked(
+            lambda: self._wait(every, timeout=LOOK, return_when="FIRST_COMPLETED"),
+            every,
+        )
         done: Collection[Any] = found.done
         return done
 
     def result(self, handle: Any) -> Any:
-        try:
-            return handle.result()
-        except (CancelledError, RuntimeError, OSError, TimeoutError) as error:
-            self._gone(error)
-        except Exception as error:
-            if type(error).__name__ != "KilledWorker":
-                raise
+        return self._asked(lambda: handle.result(timeout=LOOK), self._open)
+
+    def _asked(self, ask: Callable[[], Any], handles: Collection[Any]) -> Any:
+        """What Dask answers; it may wait for workers that never come."""
+        since = None
+        while True:
+            try:
+                return ask()
+            except TimeoutError:
+                self._raise_what_failed(handles)
+            except Exception as error:
+                self._raise(error)
+            try:
+                empty = not self._client.nthreads()
+            except Exception as error:
+                self._gone(error)
+            since = (since or time.monotonic()) if empty else None
+            if since is not None and time.monotonic() - since > PATIENCE:
+                msg = (
+                    f"Dask has had no workers for {PATIENCE:g} seconds. Start some and "
+                    "call again; where workers die, give them more memory or make "
+                    "shards smaller."
+                )
+                raise WorkerError(msg)
+
+    def _raise_what_failed(self, handles: Collection[Any]) -> None:
+        """While one result is waited for, another may have been given up."""
+        for handle in handles:
+            if handle.status == "error":
+                self._raise(handle.exception())
+
+    def _raise(self, error: Exception) -> NoReturn:
+        if type(error).__name__ == "KilledWorker":
             msg = (
                 "Dask gave a shard up after several workers died with it; most often one "
                 "that needs more memory than a worker has. Make shards smaller, or give "
                 "workers more memory."
             )
             raise WorkerError(msg) from error
+        if isinstance(error, (CancelledError, OSError)) or not self._is_there():
+            self._gone(error)
+        raise error
 
     def cancel(self, handles: Collection[Any]) -> None:
-        if handles and self._client.status == "running":
+        if handles and self._is_there():
             self._client.cancel(list(handles))
+        self._open.clear()
+
+    def _is_there(self) -> bool:
+        return bool(self._client.status == "running")
 
     def _gone(self, error: Exception) -> NoReturn:
         msg = (
