@@ -27,6 +27,7 @@ PACKAGES = (
     "pyrevolve",
     "crival",
     "immrax",
+    "dask",
 )
 
 
