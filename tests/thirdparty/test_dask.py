@@ -150,6 +150,11 @@ def test_dask_data_need_dask(client):
     import dask.bag  # noqa: PLC0415
 
     bag = dask.bag.from_sequence(SHARDS, npartitions=2)
+    found = parallel.cover_nls(of_list, POINT, data=bag)  # on the current client
+    alone = parallel.cover_nls(programs.rate, POINT, data=SHARDS)
+    np.testing.assert_allclose(found.h, alone.h, rtol=1e-13)
+    with pytest.raises(OptionError, match="executor is None"):
+        parallel.cover_nls(of_list, POINT, data=client.map(len, [SHARDS]))
     with (
         ThreadPoolExecutor(1) as pool,
         pytest.raises(OptionError, match="executor=Client"),

@@ -122,7 +122,7 @@ def test_folders_that_are_refused(tmp_path):
     store.close(finished=False)
 
 
-def test_an_error_names_its_point():
+def test_an_error_names_its_point(tmp_path):
     bad = X.copy()
     bad[333] = np.nan
     with pytest.raises(WorkerError, match=r"point 333 raised DomainError") as e:
@@ -130,7 +130,16 @@ def test_an_error_names_its_point():
     assert e.value.shard == 333
     assert isinstance(e.value.__cause__, DomainError)
     with pytest.raises(WorkerError, match="point 0 raised DomainError"):
-        parallel.cover_map(lambda x: np.log(x[0] - 5), X)
+        parallel.cover_map(lambda x: np.log(x[0] - 5), X, folder=tmp_path)
+
+    def odd(x):
+        if float(dc.value(x[0])) == X[300, 0]:
+            msg = "this one"
+            raise KeyError(msg)
+        return x[1] ** 2
+
+    with pytest.raises(WorkerError, match="point 300 raised KeyError"):
+        parallel.cover_map(odd, X, progress=True)
 
 
 def test_what_cannot_be_replayed_is_recorded_at_each_point():

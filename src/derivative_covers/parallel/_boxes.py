@@ -160,10 +160,14 @@ def _as_rows(boxes: Any) -> Interval:
 
 def _header(task: _Boxes, rows: Interval) -> dict[str, Any]:
     """What tells this map from others, for JSON."""
+    try:
+        first = digest(task.at(rows[0], 0))
+    except Located as error:  # which the map itself will raise
+        first = f"raises {type(error.__cause__).__name__}"
     return {
         "kind": "bound_map",
         "boxes": digest(rows.lo, rows.hi),
         "method": task.method,
         "options": {key: repr(value) for key, value in sorted(task.options.items())},
-        "function, by its first result": digest(task.at(rows[0], 0)),
+        "function, by its first result": first,
     }

@@ -69,6 +69,7 @@ class Here:
     def submit(self, call: Callable[..., Any], *args: Any) -> Any:
         if any(map(is_lazy, args)):
             return [_computed_here(call, args)]
+        _refuse_dask(args, "None")
         return [call(*args)]
 
     def wait(self, handles: Collection[Any]) -> Collection[Any]:
@@ -86,8 +87,9 @@ class _Pool:
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor
-        count = getattr(executor, "_max_workers", None)  # the standard library's
-        self.workers = count if isinstance(count, int) else os.cpu_count() or 1
+        counts = (getattr(executor, n, None) for n in ("num_workers", "_max_workers"))
+        known = [count for count in counts if isinstance(count, int) and count > 0]
+        self.workers = known[0] if known else os.cpu_count() or 1
         self.window = 4 * self.workers
         self._spawns = isinstance(executor, ProcessPoolExecutor) or (
             type(executor).__module__.partition(".")[0] == "mpi4py"
@@ -95,13 +97,7 @@ class _Pool:
         self._pickled: set[int] = set()
 
     def submit(self, call: Callable[..., Any], *args: Any) -> Any:
-        if any(map(is_lazy, args)):
-            msg = (
-                "the data are a Dask collection, and the executor is a "
-                f"{type(self._executor).__name__}; partitions are computed where Dask "
-                "keeps them. Pass executor=Client(...) of dask.distributed, or None."
-            )
-            raise OptionError(msg)
+        _refuse_dask(args, f"a {type(self._executor).__name__}")
         if self._spawns and id(args[0]) not in self._pickled:
             _check_pickles(args[0])
             self._pickled.add(id(args[0]))
@@ -288,6 +284,21 @@ def _computed_here(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         dask.delayed(call, pure=False)(*args), scheduler="synchronous"
     )
     return found
+
+
+def _refuse_dask(args: tuple[Any, ...], executor: str) -> None:
+    """Refuse items that are Dask's where no client is.
+
+    Raises:
+        OptionError: There is one.
+    """
+    if any(map(is_dask, args)):
+        msg = (
+            f"the data are Dask's, and the executor is {executor}; partitions and futures "
+            "are used where Dask keeps them. Pass executor=Client(...) of "
+            "dask.distributed, the one that made them."
+        )
+        raise OptionError(msg)
 
 
 def _check_pickles(task: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import uuid
 from collections import OrderedDict
@@ -16,11 +17,7 @@ from numpy.typing import NDArray
 from ..covers import RecordingOptions, check_options, cover_hessian, tape_function
 from ..covers._structure import flat, vector
 from ..elements import Interval
-from ..errors import (
-    DerivativeError,
-    InputTypeError,
-    ShapeError,
-)
+from ..errors import InputTypeError, ShapeError
 from ..replay import Compiled, compile
 from ..replay._workers import alone
 from ..results import Result, Summary
@@ -106,7 +103,7 @@ class _Points:
                 return program._with_first_alone().covers(
                     rows, ratio=self.options["ratio"]
                 )
-            except DerivativeError:  # of some point, which is found below
+            except Exception:  # of some point, which is found below
                 pass
         found = [self.at(rows[k], first + k) for k in range(len(rows))]
         return tuple(np.stack(a) for a in zip(*found, strict=True))
@@ -128,12 +125,12 @@ class _Points:
 
 
 _programs: OrderedDict[str, Compiled | None] = OrderedDict()
-_lock = threading.Lock()
+_locks: dict[int, threading.Lock] = {}  # by process: one that was forked has its own
 
 
 def _program(task: _Points) -> Compiled | None:
     """The program of a task, recorded once in a process; None where none is replayed."""
-    with _lock:
+    with _locks.setdefault(os.getpid(), threading.Lock()):
         if task.token not in _programs:
             _programs[task.token] = _made(task)
             while len(_programs) > KEPT:
@@ -159,7 +156,7 @@ def _made(task: _Points) -> Compiled | None:
                 if first.checked:
                     break
         return found
-    except DerivativeError:
+    except Exception:  # raised anew where it can be told at which point
         return None
 
 
@@ -273,6 +270,7 @@ def cover_map(
         )
         finished = True
     finally:
+        _programs.pop(task.token, None)
         if store is not None:
             store.close(finished=finished)
     if boxes:
@@ -312,10 +310,14 @@ def _cell_size(f: Any, x0: Any, recording: RecordingOptions) -> int:
 def _header(task: _Points, rows: Any) -> dict[str, Any]:
     """What tells this map from others, for JSON."""
     ends = (rows.lo, rows.hi) if isinstance(rows, Interval) else (rows,)
+    try:
+        first = digest(*task.at(rows[0], 0))
+    except Located as error:  # which the map itself will raise
+        first = f"raises {type(error.__cause__).__name__}"
     return {
         "kind": "cover_map",
         "points": digest(*ends),
         "rows of a cell": task.cell,
         "options": {key: repr(value) for key, value in task.options.items()},
-        "function, by its first result": digest(*task.at(rows[0], 0)),
+        "function, by its first result": first,
     }
