@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_bits_do_not_depend_on_workers_or_batches(alone, monkeypatch):
         with ThreadPoolExecutor(3) as pool:
             found = parallel.cover_map(programs.branching, X, executor=pool)
         assert same(found, alone)
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = parallel.cover_map(programs.branching, X, executor=pool)
     assert same(found, alone)
 

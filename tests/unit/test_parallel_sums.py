@@ -6,6 +6,7 @@ import functools
 import sys
 import tracemalloc
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_bits_are_the_same_on_every_executor():
     with ThreadPoolExecutor(3) as pool:
         assert [bits(found) for found in run(pool)] == here
         assert bits(slow(executor=pool)) == here[0]
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         assert [bits(found) for found in run(pool)] == here
         with pytest.raises(InputTypeError, match="top level of a module"):
             parallel.cover_sum(lambda p, s: p, POINT, data=SHARDS, executor=pool)

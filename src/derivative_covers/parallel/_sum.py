@@ -35,7 +35,7 @@ class SumCover(Named):
     """A cover of the Hessian of a sum over shards, with its value and gradient.
 
     ``numpy.asarray`` of it is ``h``, as one flat vector where the inputs came in a
-    dictionary or tuple. Its ``repr`` is a table of the variables; :meth:`named` gives
+    dictionary or tuple. Its ``repr`` is a table of the variables; its method ``named`` gives
     them names.
 
     Attributes:
