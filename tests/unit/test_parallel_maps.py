@@ -65,7 +65,7 @@ def test_bits_do_not_depend_on_workers_or_batches(alone, monkeypatch):
         with ThreadPoolExecutor(3) as pool:
             found = parallel.cover_map(programs.branching, X, executor=pool)
         assert same(found, alone)
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         found = parallel.cover_map(programs.branching, X, executor=pool)
     assert same(found, alone)
 
@@ -193,6 +193,9 @@ def test_structures_boxes_and_bounds():
         (lambda: parallel.cover_map("f", X), InputTypeError),
         (lambda: parallel.cover_map(abs, X, executor="threads"), InputTypeError),
         (lambda: parallel.cover_map(abs, ["a"]), InputTypeError),
+        (lambda: parallel.cover_map(abs, X, merge="hybrid"), OptionError),
+        (lambda: parallel.cover_map(abs, X, budget=3), OptionError),
+        (lambda: parallel.cover_map(abs, X, ratio=1.0), OptionError),
         (lambda: parallel.bound_map(abs, []), ShapeError),
         (lambda: parallel.bound_map(abs, [[(0, 1)], [(0, 1)] * 2]), ShapeError),
         (lambda: parallel.bound_map(abs, "boxes"), InputTypeError),

@@ -8,10 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ..covers import NLSCover, RecordingOptions, check_options, tape_function
+from ..covers import NLSCover, RecordingOptions, tape_function
 from ..covers import cover_nls as cover_of_shard
 from ..covers._arguments import group_count
 from ..errors import ConstantProgramError, ShapeError
+from ._options import check_ratio, check_recording
 from ._shards import is_empty, listed, total
 from ._tree import Terms, merged
 
@@ -116,12 +117,8 @@ def cover_nls(
         >>> found.h_gn.round(2)
         array([   1.46, 1329.74])
     """
-    check_options(
-        recording.get("args", ()),
-        recording.get("kwargs"),
-        recording.get("kinks", "raise"),
-        recording.get("numpy"),
-    )
+    check_recording(recording)
+    check_ratio(ratio)
     groups = None if ngroups is None else group_count(ngroups)
     options = {"ngroups": groups, "scales": scales, "ratio": ratio, "check": check}
     f = residuals if callable(residuals) else None

@@ -14,7 +14,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from ..covers import RecordingOptions, check_options, cover_hessian, tape_function
+from ..covers import RecordingOptions, cover_hessian, tape_function
 from ..covers._structure import flat, vector
 from ..elements import Interval
 from ..errors import InputTypeError, ShapeError
@@ -26,6 +26,7 @@ from ..tape._structure import plan
 from ._engines import Here, engine
 from ._executors import Located
 from ._maps import Batch, over_rows
+from ._options import check_recording, merging
 from ._store import Store, digest
 
 __all__ = ["PointCovers", "cover_map"]
@@ -236,19 +237,15 @@ def cover_map(
         array([[4., 4.],
                [1., 6.]])
     """
-    check_options(
-        recording.get("args", ()),
-        recording.get("kwargs"),
-        recording.get("kinks", "raise"),
-        recording.get("numpy"),
-    )
+    check_recording(recording)
+    options = merging(merge, None, budget, ratio, ("auto", "quadrature", "sum"))
+    options["scales"] = scales
     if not callable(f):
         msg = f"f is of type {type(f).__name__}; a function is needed."
         raise InputTypeError(msg)
     rows = _rows(X, like)
     count = len(rows)
     boxes = isinstance(rows, Interval)
-    options = {"merge": merge, "budget": budget, "scales": scales, "ratio": ratio}
     each = boxes or merge != "sum" or budget is not None or scales is not None
     on = engine(executor)
     probes = rows[np.unique(np.linspace(0, count - 1, PROBES).astype(int))]

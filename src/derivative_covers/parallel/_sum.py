@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..covers import (
     RecordingOptions,
-    check_options,
     cover_hessian,
     cover_hybrid,
     hessian_bound,
@@ -21,12 +20,12 @@ from ..covers._structure import vector
 from ..errors import ConstantProgramError, OptionError, ShapeError
 from ..results import Named, Summary, kinks_note, number, scales_notes, variables
 from ..tape import Kink
+from ._options import check_recording, merging
 from ._shards import call_with, is_empty, listed, total
 from ._tree import Terms
 
 __all__ = ["SumCover", "cover_sum"]
 
-MERGES = ("sum", "quadrature", "hybrid", "auto")
 ACROSS = ("quadrature", "sum")
 
 
@@ -213,17 +212,12 @@ def cover_sum(
         >>> float(found.value), found.gradient
         (2.0, array([4., 0.]))
     """
-    check_options(
-        recording.get("args", ()),
-        recording.get("kwargs"),
-        recording.get("kinks", "raise"),
-        recording.get("numpy"),
-    )
-    options = _merging(merge, ngroups, budget)
+    check_recording(recording)
+    options = merging(merge, ngroups, budget, ratio)
     if not isinstance(across, str) or across not in ACROSS:
         msg = f"across is {across!r}; it must be 'quadrature' or 'sum'."
         raise OptionError(msg)
-    options |= {"scales": scales, "ratio": ratio, "check": check}
+    options |= {"scales": scales, "check": check}
     f = parts if callable(parts) else None
     groups = None if ngroups is None else group_count(ngroups)
     task = _Shard(f, x, options, groups, across, hessian_bound, recording)
@@ -241,21 +235,3 @@ def cover_sum(
         found.asked,
         found.kinks,
     )
-
-
-def _merging(merge: Any, ngroups: Any, budget: Any) -> dict[str, Any]:
-    if not isinstance(merge, str) or merge not in MERGES:
-        msg = f"merge is {merge!r}; it must be one of {', '.join(map(repr, MERGES))}."
-        raise OptionError(msg)
-    if (merge == "hybrid") != (ngroups is not None):
-        msg = (
-            f"merge is {merge!r} and ngroups {ngroups!r}; 'hybrid' needs a number of "
-            "groups, and nothing else takes one."
-        )
-        raise OptionError(msg)
-    if merge == "hybrid":
-        if budget is not None:
-            msg = f"budget serves merge='auto'; merge is {merge!r}."
-            raise OptionError(msg)
-        return {}
-    return {"merge": merge, "budget": budget}
