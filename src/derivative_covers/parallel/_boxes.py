@@ -114,7 +114,6 @@ def bound_map(
     task = _Boxes(f, method, options)
     on = engine(executor)
     store = None if folder is None else Store(folder, _header(task, rows))
-    finished = False
     try:
         (found,) = over_rows(
             task,
@@ -126,10 +125,9 @@ def bound_map(
             progress=progress,
             store=store,
         )
-        finished = True
     finally:
         if store is not None:
-            store.close(finished=finished)
+            store.close()
     return found
 
 

@@ -197,8 +197,8 @@ def cover_map(
         executor: As in :func:`cover_sum`.
         progress: Draw a bar (extra ``progress``).
         folder: A folder on disk for finished batches, made where there is none. Where it
-            holds those of the same call that did not finish, this goes on from there; at
-            the end it is emptied.
+            holds those of the same call, this goes on from there. Remove it when the
+            results are no longer needed.
         **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
             :func:`tape_function`.
 
@@ -253,7 +253,6 @@ def cover_map(
     inner = not isinstance(on, Here)
     task = _Points(f, like, probes, cell, each, inner, options, recording)
     store = None if folder is None else Store(folder, _header(task, rows))
-    finished = False
     try:
         arrays = over_rows(
             task,
@@ -265,11 +264,10 @@ def cover_map(
             progress=progress,
             store=store,
         )
-        finished = True
     finally:
         _programs.pop(task.token, None)
         if store is not None:
-            store.close(finished=finished)
+            store.close()
     if boxes:
         value_lo, value_hi, lo, hi, h = arrays
         return PointCovers(Interval(value_lo, value_hi), Interval(lo, hi), h)

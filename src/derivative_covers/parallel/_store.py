@@ -120,13 +120,9 @@ class Store:
         self._waiting = []
         self._written = time.monotonic()
 
-    def close(self, *, finished: bool) -> None:
-        """Removes everything of a finished map; writes what waits of another."""
+    def close(self) -> None:
+        """Writes what waits, and gives the folder free; what it holds stays."""
         try:
-            if finished:
-                for name in (*self._names, HEADER):
-                    self._folder.remove(name)
-            else:
-                self._write()
+            self._write()
         finally:
             self._folder.close()

@@ -109,7 +109,12 @@ def check_finite(terms: Terms) -> None:
 
 
 def _rounded_up(op: Any) -> Callable[[Any, Any], Any]:
-    return lambda a, b: np.asarray(op(Upward(a), Upward(b)))
+    def found(a: Any, b: Any) -> Any:
+        if np.asarray(a).dtype == object:  # numbers that are exact
+            return op(a, b)
+        return np.asarray(op(Upward(a), Upward(b)))
+
+    return found
 
 
 _PLAIN: tuple[Any, Any] = (np.add, np.hypot)
