@@ -71,7 +71,7 @@ class Store:
             if [name for name in names if name != HEADER + PART]:
                 msg = (
                     f"the folder {self._folder.path} holds other files; give an empty "
-                    "one, or one of a map that was not finished."
+                    "one, or one of the same map."
                 )
                 raise StorageError(msg, self._folder.path)
             write(path, pack((), header, HEADER), HEADER, synced=True)
