@@ -52,9 +52,11 @@ class _Sizes:
         self.cells, self.seconds = 0, 0.0
 
     def next(self) -> int:
+        if not self.cells:
+            return 1
+        wanted = int(SECONDS * self.cells / self.seconds)
         share = -(-self.left // (2 * self.workers))  # so that all end together
-        wanted = 1 if not self.cells else int(SECONDS * self.cells / self.seconds)
-        return max(min(wanted, share), 1)
+        return max(min(wanted, share), wanted // 4, 1)
 
     def learn(self, cells: int, seconds: float) -> None:
         self.cells += cells
