@@ -66,6 +66,11 @@ def test_partitions_stay_on_the_workers_and_bits_are_the_same(client):
         found = parallel.cover_nls(of_list, POINT, data=data, executor=client)
         assert bits(found) == bits(alone)
 
+    pairs = [tuple(map(dask.delayed(np.asarray), shard)) for shard in SHARDS]
+    for executor in (client, None):
+        found = parallel.cover_nls(programs.rate, POINT, data=pairs, executor=executor)
+        assert bits(found) == bits(alone)
+
     rows = np.arange(24.0).reshape(12, 2)
 
     def f(x, block):

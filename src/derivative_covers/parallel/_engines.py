@@ -15,6 +15,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn, Protocol
 from weakref import WeakSet
@@ -139,8 +140,7 @@ class _Dask:
     def submit(self, call: Callable[..., Any], *args: Any) -> Any:
         try:
             if any(map(is_lazy, args)):
-                delayed = import_module("dask").delayed
-                made = self._client.compute(delayed(call, pure=False)(*args))
+                made = self._client.compute(_delayed(call, args))
             else:
                 made = self._client.submit(call, *args, pure=False)
             self._open.add(made)
@@ -259,7 +259,9 @@ def is_dask(thing: Any) -> bool:
 
 
 def is_lazy(item: Any) -> bool:
-    """Whether an item is one that Dask has yet to compute."""
+    """Whether an item is one that Dask has yet to compute, or holds one."""
+    if isinstance(item, (tuple, list)):
+        return any(map(is_lazy, item))
     return is_dask(item) and hasattr(item, "__dask_graph__")
 
 
@@ -280,10 +282,14 @@ def _computed_here(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     except ImportError as error:  # its items came from somewhere
         msg = f"the data are a Dask collection; {extra('dask')}."
         raise MissingPackageError(msg) from error
-    (found,) = dask.compute(
-        dask.delayed(call, pure=False)(*args), scheduler="synchronous"
-    )
+    (found,) = dask.compute(_delayed(call, args), scheduler="synchronous")
     return found
+
+
+def _delayed(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The call as Dask's, with an item that is; the rest is hidden from Dask's search."""
+    *others, item = args
+    return import_module("dask").delayed(partial(call, *others), pure=False)(item)
 
 
 def _refuse_dask(args: tuple[Any, ...], executor: str) -> None:

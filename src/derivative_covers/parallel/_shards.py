@@ -15,7 +15,7 @@ from ..errors import (
     OptionError,
     ShapeError,
 )
-from ._engines import engine, is_dask, is_lazy
+from ._engines import engine, is_dask
 from ._executors import results
 from ._tree import Terms, Tree, check_finite, join
 
@@ -77,7 +77,7 @@ def _items(parts: Any, data: Any) -> tuple[Iterable[Any], int | None]:
 def _shards(data: Any) -> tuple[Iterable[Any], int | None]:
     if is_dask(data) and hasattr(data, "to_delayed"):
         return _partitions(data)
-    if isinstance(data, (np.ndarray, str, bytes, Mapping)) or is_lazy(data):
+    if isinstance(data, (np.ndarray, str, bytes, Mapping)) or is_dask(data):
         msg = (
             f"data is one {type(data).__name__}; a list (or an iterator) of shards is "
             "needed, such as np.array_split(data, 8) for an array."
