@@ -1,0 +1,91 @@
+"""The state of a search on disk, so that one that was killed can go on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checkpoint.storage._files import pack, read, write
+from ...errors import StorageError
+from ._search import Boxes, Search
+
+__all__ = ["load", "save"]
+
+Array = NDArray[Any]
+NAME = "minimize_box.state"
+
+
+def save(search: Search, folder: str, mark: Array) -> None:
+    """Write the state under its name when it is complete.
+
+    Args:
+        search: What is saved.
+        folder: It is made where there is none.
+        mark: Numbers that tell this search from others.
+
+    Raises:
+        StorageError: If it cannot be written.
+    """
+    path = _path(folder)
+    n = search.domain.shape[1]
+    parts = np.reshape(np.array(search.parts, dtype=float), (-1, 2, n))
+    nest = {
+        "mark": mark,
+        "parts": parts,
+        "point": search.point,
+        "waiting": search.waiting.arrays(),
+        "leaves": search.leaves.arrays(),
+        "stuck": search.stuck.arrays(),
+    }
+    meta = {
+        "upper": float(search.upper).hex(),
+        "judged": search.judged,
+        "failures": search.failures,
+    }
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        msg = f"the folder {folder!r} cannot be made: {error}."
+        raise StorageError(msg, NAME) from error
+    write(path, pack(nest, meta, NAME), NAME, synced=True)
+
+
+def load(folder: str, begun: Search, mark: Array) -> Search:
+    """The state in a folder; the search that begins where there is none.
+
+    Raises:
+        StorageError: If the file is damaged, or holds the state of another search.
+    """
+    path = _path(folder)
+    if not os.path.exists(path):
+        return begun
+    nest, meta, _ = read(path, NAME, writable=True)
+    try:
+        if not np.array_equal(nest["mark"], mark, equal_nan=True):
+            msg = (
+                f"{path} holds the state of a search with another function, box or tol. "
+                "Give a folder of its own to each search."
+            )
+            raise StorageError(msg, NAME)
+        return Search(
+            begun.domain,
+            begun.tol,
+            waiting=Boxes(*nest["waiting"]),
+            leaves=Boxes(*nest["leaves"]),
+            stuck=Boxes(*nest["stuck"]),
+            parts=list(nest["parts"]),
+            point=nest["point"],
+            upper=float.fromhex(meta["upper"]),
+            judged=int(meta["judged"]),
+            failures=int(meta["failures"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{path} holds no state of minimize_box. Give another folder."
+        raise StorageError(msg, NAME) from error
+
+
+def _path(folder: str) -> str:
+    return os.path.join(folder, NAME)
