@@ -281,7 +281,7 @@ def best_point(b, C, first, last):
     """The minimum of ``b z + |C z|**2 / 2`` between ends, by steps along each variable."""
     P = C.T @ C
     z = np.clip(-np.linalg.pinv(P) @ b, first, last)
-    for _ in range(40):
+    for _ in range(12):
         for k in range(len(b)):
             slope = b[k] + P[k] @ z
             if P[k, k] > 0:

@@ -241,17 +241,16 @@ class Search:
         return boxes, faces
 
     def _failed(self, boxes: Boxes, error: Exception) -> Array:
-        """Where to cut a box over which the function cannot be recorded."""
-        self.failures += 1
-        lo, hi = boxes.lo[0], boxes.hi[0]
+        """Where to cut boxes over which the function cannot be recorded or evaluated."""
+        self.failures += len(boxes)
         if self.failures > FAILURES:
             error.add_note(
-                f"over the part from {lo} to {hi}; {self.failures} parts of the box do "
-                "not decide what the function does there"
+                f"over the part from {boxes.lo[0]} to {boxes.hi[0]}; {self.failures} "
+                "parts of the box do not decide what the function does there"
             )
             raise error
         widths = self.domain[1] - self.domain[0]
-        score: Array = (hi - lo)[None] / np.where(widths > 0, widths, 1.0)
+        score: Array = (boxes.hi - boxes.lo) / np.where(widths > 0, widths, 1.0)
         return score
 
 
@@ -282,6 +281,6 @@ def _cut(boxes: Boxes, score: Array) -> tuple[Boxes, Boxes]:
         below.hi[rows, across] = above.lo[rows, across] = middle[rows, across]
         score[rows, across] *= 0.25
         boxes, score = below + above, np.concatenate([score, score])
-        if 2 * len(boxes) > FEW or boxes.part[0] < 0:
+        if 2 * len(boxes) > FEW or (boxes.part < 0).any():
             break
     return boxes, stuck

@@ -65,9 +65,9 @@ class BoxWorker:
         """The verdicts, or what the function raised over the part."""
         try:
             program = self.program(task.part)
+            return judge(program, task.lo, task.hi, self.widths, task.target)
         except UNDECIDED as error:
             return error
-        return judge(program, task.lo, task.hi, self.widths, task.target)
 
     def program(self, part: Array) -> BoxProgram:
         """The function recorded over a box."""
