@@ -16,6 +16,7 @@ from . import (
     dense,
     dense_hessian,
     forward,
+    global_minima,
     hybrid,
     jacobian,
     nls,
@@ -56,6 +57,7 @@ ITEMS = {
         forward,
         boxes,
         parallel,
+        global_minima,
         schedules,
         checkpointing,
         steppers,
@@ -65,7 +67,15 @@ ITEMS = {
 }
 LONGER = {
     module.ITEM
-    for module in (boxes, checkpointing, peers_table, schedules, steppers, targets)
+    for module in (
+        boxes,
+        checkpointing,
+        global_minima,
+        peers_table,
+        schedules,
+        steppers,
+        targets,
+    )
 }
 """Items that have a longer version."""
 

@@ -28,6 +28,7 @@ PACKAGES = (
     "crival",
     "immrax",
     "dask",
+    "discopt",
 )
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from ...elements import Interval
 from ...results import Named, Summary, number, variables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["BoxLeaves", "BoxMinimum"]
 
@@ -71,6 +75,23 @@ class BoxMinimum(Named):
     box: Interval
     boxes: int
     leaves: BoxLeaves
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the parts of a box of two variables with matplotlib, by kind of proof.
+
+        Args:
+            ax: Axes to draw on, new ones by default.
+
+        Returns:
+            The axes.
+
+        Raises:
+            ShapeError: If there are not just two variables that the box leaves free.
+            MissingPackageError: If matplotlib is not installed.
+            InputTypeError: If ``ax`` is something else than matplotlib's axes.
+        """
+        axes: Axes = import_module("._picture", __package__).plot(self, ax)
+        return axes
 
     def _variables(self) -> tuple[Any, int]:
         return self.x, 0
