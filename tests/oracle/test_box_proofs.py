@@ -13,7 +13,7 @@ import pytest
 
 import derivative_covers as dc
 from derivative_covers.parallel import minimize_box
-from derivative_covers.parallel.minimum._jets import BoxProgram
+from derivative_covers.parallel.minimum import _jets
 from tests.oracle._box_proof import ProofError, check_minimum
 from tests.suites import _box_functions as others
 from tests.suites._global_functions import CASES
@@ -61,12 +61,15 @@ def loops(x):
     return np.sum(steps) + np.sum(A * A) + np.dot(x, x) * y - np.mean(x) + x[1] / x[1]
 
 
-def test_programs_over_many_boxes_contain_their_values_and_derivatives() -> None:
+def test_programs_over_many_boxes_contain_their_values_and_derivatives(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr(_jets, "ENTRIES", 2000)  # some boxes at a time
     cases = [*others.CASES, others.Case("loops", loops, [(-1, 2), (0.5, 1)])]
     rng = np.random.default_rng(1)
     for case in cases:
         tape, out = dc.tape_function(case.f, dc.Interval.box(case.box))
-        program = BoxProgram(tape, int(out))
+        program = _jets.BoxProgram(tape, int(out))
         low, high = np.array(case.box, dtype=float).T
         boxes, n = 12, len(low)
         share = 10.0 ** rng.uniform(-6, 0, (boxes, 1))

@@ -21,6 +21,9 @@ from ._steps import Apply, Given, Step, Sum, steps_of
 
 __all__ = ["BoxProgram", "Jets"]
 
+ENTRIES = 1 << 22  # that a pass holds at a time
+_MASKS = ("undefined", "rough")
+
 Array = NDArray[Any]
 Pair = tuple[Any, Any]
 
@@ -96,8 +99,17 @@ class BoxProgram:
             hi: Upper ends.
             order: How many derivatives are wanted: 0, 1 or 2.
         """
+        rows = (1, 1 + self.n, 1 + self.n + len(self._pairs))[order]
+        width = max(ENTRIES // (rows * self.nodes), 1)
         with np.errstate(all="ignore"):
-            return _Pass(self, lo.T, hi.T, order).result()
+            return _joined(
+                [
+                    _Pass(
+                        self, lo[k : k + width].T, hi[k : k + width].T, order
+                    ).result()
+                    for k in range(0, len(lo), width)
+                ]
+            )
 
 
 # Elementals without curvature; and those that have none with one constant operand.
@@ -235,6 +247,21 @@ class _Pass:
             squares = ow.square((one[0][diagonal], one[1][diagonal]))
             product[0][diagonal], product[1][diagonal] = squares
         return _scaled(product, c)
+
+
+def _joined(parts: list[Jets]) -> Jets:
+    """The columns of all parts, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def pairs(name: str) -> Any:
+        ends = [getattr(part, name) for part in parts]
+        if ends[0] is None:
+            return None
+        return tuple(np.concatenate([e[k] for e in ends], axis=-1) for k in (0, 1))
+
+    masks = (np.concatenate([getattr(p, m) for p in parts]) for m in _MASKS)
+    return Jets(pairs("value"), pairs("gradient"), pairs("hessian"), *masks)
 
 
 def _zeros(*shape: int) -> Pair:

@@ -270,7 +270,7 @@ def _cut(boxes: Boxes, score: Array) -> tuple[Boxes, Boxes]:
     """
     stuck = boxes[:0]
     while len(boxes):
-        middle = boxes.lo + _SHIFT * (boxes.hi - boxes.lo)
+        middle = (1 - _SHIFT) * boxes.lo + _SHIFT * boxes.hi
         fits = (boxes.lo < middle) & (middle < boxes.hi)
         whole = ~fits.any(axis=1)
         stuck = stuck + boxes[whole]
