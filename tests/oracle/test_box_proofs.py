@@ -14,6 +14,7 @@ import pytest
 import derivative_covers as dc
 from derivative_covers.parallel import minimize_box
 from derivative_covers.parallel.minimum import _jets
+from derivative_covers.parallel.minimum._judge import KINDS, judge
 from tests.oracle._box_proof import ProofError, check_minimum
 from tests.suites import _box_functions as others
 from tests.suites._global_functions import CASES
@@ -92,6 +93,38 @@ def test_programs_over_many_boxes_contain_their_values_and_derivatives(
             for a, b, ball in zip(lows, highs, map(as_ball, balls), strict=True):
                 assert not ball < flint.arb(float(a)), case.name
                 assert not ball > flint.arb(float(b)), case.name
+
+
+def test_bounds_of_every_kind_hold_at_points() -> None:
+    rng = np.random.default_rng(2)
+    kinds = set()
+    for case in others.CASES:
+        low, high = np.array(case.box, dtype=float).T
+        tape, out = dc.tape_function(case.f, dc.Interval.box(case.box))
+        program = _jets.BoxProgram(tape, int(out))
+        boxes, n = 24, len(low)
+        share = 10.0 ** rng.uniform(-3, 0, (boxes, 1))
+        lo = low + (high - low) * (1 - share) * rng.random((boxes, n))
+        hi = np.minimum(lo + share * (high - low), high)
+        hi[:4, 0] = lo[:4, 0]  # faces
+        found = judge(program, lo, hi, high - low, np.inf)
+        kinds |= {KINDS[k] for k in found.kind}
+        corners = np.stack(np.meshgrid(*[(0, 1)] * min(n, 4)), -1).reshape(
+            -1, min(n, 4)
+        )
+        inner = np.concatenate([rng.random((40, n)), np.resize(corners, (16, n))])
+        for k in range(boxes):
+            x = np.clip(lo[k] + (hi[k] - lo[k]) * inner, lo[k], hi[k])
+            # where the model touches the function, so that a bound too high shows
+            x = np.concatenate([x, found.points[k : k + 1]])
+            values = np.array([case.f(p) for p in x])
+            slack = 1e-12 * (1 + np.abs(values).max())
+            assert found.bound[k] <= values.min() + slack, (case.name, k)
+            assert found.upper[k] >= values[-1] - slack, (case.name, k)
+            if found.sign[k]:
+                slopes = duals(case.f, x).g[found.variable[k]]
+                assert all(g * int(found.sign[k]) > 0 for g in slopes), (case.name, k)
+    assert kinds == {"value", "mean value", "second order"}
 
 
 def as_ball(x):
