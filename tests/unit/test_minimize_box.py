@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
@@ -19,6 +20,7 @@ from derivative_covers.errors import (
     UndecidedError,
     UnsupportedOperationError,
 )
+from derivative_covers.extend import unarynode
 from derivative_covers.parallel import minimize_box
 from tests.suites._box_functions import six_hump_camel, spike
 
@@ -63,6 +65,28 @@ def test_minima_at_the_boundary_and_of_other_shapes() -> None:
     assert fixed.proved
     assert fixed.x[0] == 3
     assert "x[1]" in repr(fixed)
+
+
+def test_functions_that_call_math_are_rewritten() -> None:
+    def f(x):
+        terms = np.zeros(2)
+        terms[0] = math.exp(x[0]) - x[0]
+        terms[1] = x[1] ** 2
+        return np.sum(terms)
+
+    found = minimize_box(f, [(-1, 2), (-1, 1)], numpy="rewrite")
+    assert found.proved
+    assert found.lower <= 1 <= found.upper
+
+
+def test_the_parts_of_two_variables_are_drawn() -> None:
+    found = minimize_box(lambda x: x[0] ** 2 + x[1] * x[2], [(-1, 2), (1, 1), (-1, 1)])
+    axes = found.plot()
+    assert axes.get_ylabel() == "x[2]"
+    area = sum(p.get_width() * p.get_height() for p in axes.patches)
+    assert area == pytest.approx(6)
+    with pytest.raises(ShapeError, match="needs two"):
+        minimize_box(np.sum, [(0, 1)]).plot()
 
 
 def test_kinks_and_ends_of_domains_are_bounded_by_values() -> None:
@@ -152,6 +176,11 @@ def test_executors_change_no_bit() -> None:
         assert same(here, minimize_box(six_hump_camel, box, executor=pool))
 
 
+def black_box(x):  # a cube, enclosed over one box
+    v = dc.value(x[0])
+    return unarynode(x[0], v**3, 3 * v**2, 6 * v)
+
+
 @pytest.mark.parametrize(
     ("f", "box", "options", "error", "match"),
     [
@@ -173,6 +202,13 @@ def test_executors_change_no_bit() -> None:
         (lambda x: 1 / x[0], [(-1, 1)], {}, DomainError, "no finite value"),
         (lambda x: -np.exp(999 * x[0]), [(0, 1)], {}, DomainError, "no finite value"),
         (lambda x: x[0] * np.inf, [(0, 1)], {}, DomainError, "finite constants"),
+        (
+            black_box,
+            [(1, 2)],
+            {},
+            UnsupportedOperationError,
+            "the operations themselves",
+        ),
         (
             lambda x: np.linalg.det(x[0] * np.eye(2)),
             [(1, 2)],
