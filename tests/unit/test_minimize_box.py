@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import numpy as np
@@ -22,7 +23,7 @@ from derivative_covers.errors import (
 )
 from derivative_covers.extend import unarynode
 from derivative_covers.parallel import minimize_box
-from tests.suites._box_functions import six_hump_camel, spike
+from tests.suites._box_functions import rosenbrock, six_hump_camel, spike
 
 
 def same(a, b) -> bool:
@@ -65,6 +66,17 @@ def test_minima_at_the_boundary_and_of_other_shapes() -> None:
     assert fixed.proved
     assert fixed.x[0] == 3
     assert "x[1]" in repr(fixed)
+
+
+def test_scipy_helps_a_search_that_ends_without_a_proof(monkeypatch) -> None:
+    box = [(-2, 2.5)] * 8
+    with_scipy = minimize_box(rosenbrock, box, max_boxes=600)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    without = minimize_box(rosenbrock, box, max_boxes=600)
+    assert 0 <= with_scipy.upper < 1e-6 < without.upper
+    assert with_scipy.lower <= 0
+    assert without.lower <= 0
+    assert rosenbrock(without.x) == pytest.approx(without.upper)
 
 
 def test_functions_that_call_math_are_rewritten() -> None:

@@ -12,7 +12,7 @@ from ...elements import _outward as ow
 from ._jets import BoxProgram, Jets
 from ._quadratic import Model, model_of
 
-__all__ = ["GRADIENT", "KINDS", "UNBOUNDED", "Verdicts", "judge"]
+__all__ = ["GRADIENT", "KINDS", "UNBOUNDED", "Verdicts", "judge", "upper_bounds"]
 
 Array = NDArray[Any]
 Pair = tuple[Any, Any]
@@ -94,7 +94,7 @@ class _Work:
         self.kind = np.where(self.bound == -np.inf, UNBOUNDED, VALUE)
         at = self.at = self.program(self.mid, self.mid, 1)
         self.points = self.mid.copy()
-        self.upper = _upper(at)
+        self.upper = upper_bounds(at)
         self._note_holes(self.mid, at)
 
     def first_order(self) -> None:
@@ -171,7 +171,7 @@ class _Work:
             there = self.program(at, at, 1)
             assert there.gradient is not None
             value, slope = there.value, _rows(there.gradient)
-            self._improve(rows, at, _upper(there))
+            self._improve(rows, at, upper_bounds(there))
 
     def verdicts(self) -> Verdicts:
         """All that was found."""
@@ -199,7 +199,7 @@ class _Work:
             at = ends[rows]
             there = self.program(at, at, 0)
             self._note_holes(at, there)
-            self._improve(rows, at, _upper(there))
+            self._improve(rows, at, upper_bounds(there))
 
     def _note_holes(self, at: Array, there: Jets) -> None:
         lost = there.undefined | ~np.isfinite(there.value[0])
@@ -235,7 +235,7 @@ def _rows(ends: Pair) -> Pair:
     return ends[0].T, ends[1].T
 
 
-def _upper(at: Jets) -> Array:
+def upper_bounds(at: Jets) -> Array:
     """Upper bounds of values at points; infinite where there may be no value."""
     found: Array = np.where(at.undefined | np.isnan(at.value[1]), np.inf, at.value[1])
     return found

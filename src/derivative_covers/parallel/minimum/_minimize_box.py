@@ -18,6 +18,7 @@ from ...errors import InputTypeError, OptionError
 from .._engines import engine
 from .._executors import results
 from ._judge import KINDS
+from ._local import polish
 from ._result import BoxLeaves, BoxMinimum
 from ._search import Search, Spawn
 from ._state import load, save
@@ -90,7 +91,8 @@ def minimize_box(
     Guarantee:
         ``lower`` and ``upper`` are rounded outward: the minimum of the program as real
         arithmetic has it lies between them. ``proved`` is False where ``max_boxes`` did
-        not suffice. Kinks are allowed; parts that hold one are bounded by their values
+        not suffice. SciPy, where it is installed, improves the best point of long searches,
+        and takes no part in proofs. Kinks are allowed; parts that hold one are bounded by their values
         alone. The result is the same bits with any executor.
 
     Cost:
@@ -140,6 +142,7 @@ def minimize_box(
             if not len(search.waiting) or room < 1:
                 break
             search.round(spawn, room)
+            polish(search, worker)
             if place is not None:
                 save(search, place, mark)
     _check_recorded(worker, search)

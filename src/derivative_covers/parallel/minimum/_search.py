@@ -101,6 +101,7 @@ class Search:
         upper: The value there does not exceed it.
         judged: How many boxes were looked at.
         failures: Over how many of them the function could not be recorded.
+        polished: How many there were when a local method was last used.
     """
 
     domain: Array
@@ -113,6 +114,7 @@ class Search:
     upper: float = np.inf
     judged: int = 0
     failures: int = 0
+    polished: int = 0
 
     @classmethod
     def over(cls, domain: Array, tol: float) -> Search:

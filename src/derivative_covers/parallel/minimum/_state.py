@@ -16,6 +16,7 @@ __all__ = ["load", "save"]
 
 Array = NDArray[Any]
 NAME = "minimize_box.state"
+COUNTS = ("judged", "failures", "polished")
 
 
 def save(search: Search, folder: str, mark: Array) -> None:
@@ -40,11 +41,8 @@ def save(search: Search, folder: str, mark: Array) -> None:
         "leaves": search.leaves.arrays(),
         "stuck": search.stuck.arrays(),
     }
-    meta = {
-        "upper": float(search.upper).hex(),
-        "judged": search.judged,
-        "failures": search.failures,
-    }
+    counts = {name: getattr(search, name) for name in COUNTS}
+    meta = {"upper": float(search.upper).hex(), **counts}
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
@@ -79,8 +77,7 @@ def load(folder: str, begun: Search, mark: Array) -> Search:
             parts=list(nest["parts"]),
             point=nest["point"],
             upper=float.fromhex(meta["upper"]),
-            judged=int(meta["judged"]),
-            failures=int(meta["failures"]),
+            **{name: int(meta[name]) for name in COUNTS},
         )
     except (KeyError, TypeError, ValueError) as error:
         msg = f"{path} holds no state of minimize_box. Give another folder."
