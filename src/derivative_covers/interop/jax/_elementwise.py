@@ -1,0 +1,343 @@
+"""Elementwise primitives: the rules of the elementals, with ``xp = jax.numpy``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from ...elementals import Elemental, by_name
+from ...elementals import Rule as Partials
+from ...errors import OptionError
+from ._context import DOMAIN, KINK, Context
+from ._facts import either, summed, through, times
+from ._interpret import bind
+from ._node import Bar, Node, differentiable, is_zero
+from ._package import jnp
+from ._rule import Rule, register
+from ._split import root, split
+
+__all__ = ["elemental", "entrywise", "partials_of"]
+
+# Primitives that are elementals, under JAX's and under the field's name.
+NAMES = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "add": "add",
+    "add_any": "add",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bessel_i0e": "i0e",
+    "bessel_i1e": "i1e",
+    "cbrt": "cbrt",
+    "ceil": "ceil",
+    "cos": "cos",
+    "cosh": "cosh",
+    "digamma": "digamma",
+    "div": "divide",
+    "erf": "erf",
+    "erf_inv": "erfinv",
+    "erfc": "erfc",
+    "exp": "exp",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "floor": "floor",
+    "lgamma": "gammaln",
+    "log": "log",
+    "log1p": "log1p",
+    "logistic": "expit",
+    "max": "maximum",
+    "min": "minimum",
+    "mul": "multiply",
+    "neg": "negative",
+    "pow": "power",
+    "rem": "fmod",
+    "round": "rint",
+    "sign": "sign",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "square": "square",
+    "sub": "subtract",
+    "tan": "tan",
+    "tanh": "tanh",
+}
+# First partials that vanish nowhere, underflow aside: liveness passes as it is.
+_STEEP = frozenset(
+    [
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "expit",
+        "sqrt",
+        "cbrt",
+        "tan",
+        "tanh",
+        "sinh",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "erf",
+        "erfc",
+        "erfinv",
+        "divide",
+    ]
+)
+# Outside of their domain the value is NaN, which every result shows.
+_PLAIN = frozenset({"sin", "cos", "tan"})
+
+
+def _given(operands: Sequence[Node]) -> list[Any]:
+    """Operands as a rule takes them: constants of no dimension as plain numbers.
+
+    One that has no value yet gets a dimension, since rules may look at numbers alone.
+    """
+    found = [x.value if x.varies else _number(x.value) for x in operands]
+    return [
+        v
+        if x.varies or isinstance(v, (int, float)) or jnp.ndim(v)
+        else jnp.reshape(v, 1)
+        for x, v in zip(operands, found, strict=True)
+    ]
+
+
+def _number(value: Any) -> Any:
+    """A literal as a Python number, which rules may look at; else the value."""
+    try:
+        return value.item() if not jnp.ndim(value) else value
+    except Exception:  # a traced number has no value yet
+        return value
+
+
+def _rule(op: Elemental, operands: Sequence[Node]) -> Partials:
+    """The rule in those operands that vary."""
+    if op.arity == 1 or all(x.varies for x in operands):
+        return op.rule
+    return op.rule_first() if operands[0].varies else op.rule_second()
+
+
+def partials_of(
+    op: Elemental, operands: Sequence[Node], value: Any
+) -> tuple[list[Any], tuple[Any, Any, Any]]:
+    """First partials, one an operand, and second partials ``(c11, c12, c22)``.
+
+    Those of a constant operand are plain zeros. Two slots of the same node are merged
+    into the first.
+    """
+    shape = jnp.shape(value)
+    found = tuple(
+        p.reshape(shape) if jnp.ndim(p) > len(shape) else p
+        for p in _rule(op, operands).partials(jnp, *_given(operands), value)
+    )
+    if op.arity == 1:
+        return [found[0]], (found[1], 0.0, 0.0)
+    if len(found) == 2:
+        d, c = found
+        if operands[0].varies:
+            return [d, 0.0], (c, 0.0, 0.0)
+        return [0.0, d], (0.0, 0.0, c)
+    d1, d2, c11, c12, c22 = found
+    if same(operands):
+        return [d1 + d2, 0.0], (c11 + (c12 + c12) + c22, 0.0, 0.0)
+    return [d1, d2], (c11, c12, c22)
+
+
+def same(operands: Sequence[Node]) -> bool:
+    """Whether two operands that vary are the same entries in the same order."""
+    x, y = operands
+    shapes = jnp.shape(x.value) == jnp.shape(y.value)
+    return (
+        x.varies and y.varies and x.token is not None and x.token == y.token and shapes
+    )
+
+
+def _faults(op: Elemental, operands: Sequence[Node]) -> tuple[Any, Any]:
+    """Where operands are out of the domain and at a kink; None: nowhere."""
+    rule, given = _rule(op, operands), _given(operands)
+    outside = None
+    if rule.domain is not None and op.name not in _PLAIN:
+        outside = jnp.logical_not(_fitting(rule.domain(jnp, *given), operands))
+    kink = None if rule.kink is None else _fitting(rule.kink(jnp, *given), operands)
+    return outside, kink
+
+
+def _fitting(mask: Any, operands: Sequence[Node]) -> Any:
+    """A mask without the dimension that :func:`_given` may have added."""
+    scalar = all(jnp.ndim(x.value) == 0 for x in operands)
+    return mask.reshape(()) if scalar and jnp.ndim(mask) else mask
+
+
+def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
+    """The rule of a primitive that is an elemental; ``value(eqn, values)`` binds it."""
+
+    def forward(
+        ctx: Context, eqn: Any, operands: Sequence[Node]
+    ) -> tuple[list[Node], Any]:
+        values = [x.value for x in operands]
+        v = bind(eqn, values)[0] if value is None else value(*values)
+        if not differentiable(v):
+            return [Node(v)], None
+        steep = op.name in _STEEP and not ctx.scaled
+        if steep and op.arity == 1:
+            live, scale = operands[0].live, None
+        else:
+            d, _ = partials_of(op, operands, v)
+            live, scale = through(ctx, operands, d)
+            if all(is_zero(p) for p in d):
+                live = jnp.zeros(v.shape, bool)
+            if ctx.scaled and scale is None:
+                scale = jnp.zeros_like(v)
+            live = None if live is None else jnp.broadcast_to(live, v.shape)
+            scale = None if scale is None else jnp.broadcast_to(scale, v.shape)
+        outside, _ = _faults(op, operands)
+        mark = None if outside is None else jnp.broadcast_to(outside, v.shape)
+        for x in operands:
+            if x.varies and x.mark is not None:
+                mark = either(mark, jnp.broadcast_to(x.mark, v.shape))
+        out = Node(v, live, scale, mark, True)
+        kept = [x if x.varies else replace(x, mark=None) for x in operands]
+        return [out], (kept, v)
+
+    def reverse(
+        ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]
+    ) -> list[Bar | None]:
+        operands, v = residuals
+        (bar,) = bars
+        d, c = partials_of(op, operands, v)
+        outside, kink = _faults(op, operands)
+        linear = all(is_zero(e) for e in c)
+        if outside is None or not linear:
+            for x in operands:
+                if x.varies:
+                    outside = either(outside, x.mark)
+        if outside is not None:
+            ctx.reached(bar, outside, DOMAIN, op.name)
+        if kink is not None:
+            ctx.reached(bar, kink, KINK, op.name)
+        rho: tuple[Any, ...] = (None, None)
+        if bar.adj is not None and not linear:
+            rho = _weights(ctx, op.name, bar.adj, c, operands)
+        found: list[Bar | None] = []
+        for x, p, r in zip(operands, d, rho, strict=False):
+            if not x.varies or (is_zero(p) and r is None):
+                found.append(None)
+                continue
+            g = times(p, bar.g, absolute=True)
+            g = r if g is None else g if r is None else g + r
+            shape = jnp.shape(x.value)
+            adj = times(p, bar.adj)
+            found.append(Bar(summed(adj, shape), summed(g, shape)))
+        return found
+
+    return Rule(forward, reverse)
+
+
+def _weights(
+    ctx: Context, name: str, adj: Any, c: tuple[Any, ...], operands: Sequence[Node]
+) -> tuple[Any, ...]:
+    """Slot weights of the entries, those of other groups zero."""
+    if is_zero(c[1]):
+        w = jnp.abs(adj)
+        rho: tuple[Any, ...] = (root(w, c[0]), root(w, c[2]))
+    else:
+        x, y = operands
+        rho = split(ctx, name, adj, (c[0], c[1], c[2]), x, y)
+    return tuple(ctx.mine(rho))
+
+
+def elemental(
+    name: str,
+    partials: Callable[..., tuple[Any, ...]],
+    *,
+    domain: Callable[..., Any] | None = None,
+    kink: Callable[..., Any] | None = None,
+    arity: int = 1,
+) -> Rule:
+    """A rule for an elementwise primitive or function, from its derivatives.
+
+    Args:
+        name: For messages.
+        partials: ``partials(xp, x, v)`` gives the first and second derivative
+            ``(d, c)``, given operand and value; ``partials(xp, x, y, v)`` of two
+            operands gives ``(d1, d2, c11, c12, c22)``. ``xp`` is ``jax.numpy``.
+        domain: ``domain(xp, *operands)``: true inside the open set where it is twice
+            continuously differentiable; None: everywhere.
+        kink: ``kink(xp, *operands)``: true exactly at kinks, jumps and ties.
+        arity: Number of operands, 1 or 2.
+
+    Returns:
+        The rule, for :func:`register`.
+
+    Raises:
+        OptionError: If the arity is neither 1 nor 2.
+
+    Guarantee:
+        None for the derivatives: covers are right only if they are.
+
+    Cost:
+        That of a built-in elemental.
+
+    Source:
+        As :func:`derivative_covers.extend.elemental`.
+
+    Example:
+        >>> rule = elemental("bend", lambda xp, x, v: (3 * x**2, 6 * x))
+        >>> type(rule).__name__
+        'Rule'
+    """
+    if arity not in {1, 2}:
+        msg = f"elemental {name!r} has arity {arity!r}; 1 or 2 is needed."
+        raise OptionError(msg)
+
+    def value(*operands: Any) -> Any:
+        raise NotImplementedError
+
+    return entrywise(
+        Elemental(name, arity, value, Partials(partials, domain, kink), "")
+    )
+
+
+def _of_power(exponent: float) -> Rule:
+    """The power with a constant exponent."""
+    power = by_name("power").rule_first()
+    n = float(exponent)
+    everywhere = n >= 0 and n == int(n)
+
+    def partials(xp: Any, x: Any, v: Any) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = power.partials(xp, x, n, v)
+        return found
+
+    def domain(xp: Any, x: Any) -> Any:
+        assert power.domain is not None
+        return power.domain(xp, x, n)
+
+    return elemental("power", partials, domain=None if everywhere else domain)
+
+
+def _integer_power() -> Rule:
+    of = cache(_of_power)
+
+    def forward(ctx: Context, eqn: Any, operands: Sequence[Node]) -> Any:
+        return of(eqn.params["y"]).forward(ctx, eqn, operands)
+
+    def reverse(ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]) -> Any:
+        return of(eqn.params["y"]).reverse(ctx, eqn, residuals, bars)
+
+    return Rule(forward, reverse)
+
+
+for _primitive, _name in NAMES.items():
+    register(_primitive, entrywise(by_name(_name)))
+register("integer_pow", _integer_power())
+register("rsqrt", _of_power(-0.5))
+register("logaddexp", entrywise(by_name("logaddexp")), function=True)

@@ -1,0 +1,180 @@
+"""Linear primitives that select, copy and add up: they transpose themselves.
+
+Their coefficients are 0 and 1, so that the absolute value of the operation is the operation
+itself, for values, declared scales and cotangents alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ._context import KINK, Context
+from ._facts import follow
+from ._interpret import bind, evaluate
+from ._node import Bar, Node, constant, differentiable
+from ._package import jax, jnp
+from ._rule import Rule, register
+
+__all__ = ["selection", "transposed"]
+
+# Those of which every result entry is one operand entry; equal ones are merged.
+PLACING = [
+    "broadcast_in_dim",
+    "copy",
+    "copy_p",
+    "dynamic_slice",
+    "expand_dims",
+    "gather",
+    "layout_constraint",
+    "name",
+    "pbroadcast",
+    "pvary",
+    "reshape",
+    "reshard",
+    "rev",
+    "sharding_constraint",
+    "slice",
+    "split",
+    "squeeze",
+    "tile",
+    "transpose",
+    "unstack",
+    "reduce_precision",
+    "convert_element_type",
+]
+ADDING = [
+    "concatenate",
+    "cumsum",
+    "pad",
+    "psum",
+    "psum_invariant",
+    "reduce_sum",
+    "reduce_window_sum",
+    "scatter-add",
+    "stack",
+    "dynamic_update_slice",
+]
+
+
+def transposed(
+    eqn: Any, values: Sequence[Any], at: Sequence[int], bars: Sequence[Any]
+) -> Any:
+    """The transpose of an equation, linear in the operands ``at``, at cotangents.
+
+    Values at those places are not read. A cotangent of None is zero; all None give None
+    for every operand.
+    """
+    if all(bar is None for bar in bars):
+        return [None] * len(at)
+
+    def apply(*parts: Any) -> Any:
+        full = list(values)
+        for k, part in zip(at, parts, strict=True):
+            full[k] = part
+        return bind(eqn, full)
+
+    avals = [eqn.invars[k].aval for k in at]
+    like = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
+    full = [
+        jnp.zeros(var.aval.shape, var.aval.dtype) if bar is None else bar
+        for bar, var in zip(bars, eqn.outvars, strict=True)
+    ]
+    return jax.linear_transpose(apply, *like)(full)
+
+
+def _key(eqn: Any, operands: Sequence[Node], ctx: Context) -> int | None:
+    """The token of a result that is the same entries for the same operands."""
+    tokens = []
+    for x in operands:
+        token = x.token
+        if token is None and not x.varies:
+            token = _constant_token(ctx, x.value)
+        if token is None:
+            return None
+        tokens.append(token)
+    try:
+        return ctx.token((eqn.primitive.name, str(eqn.params), tuple(tokens)))
+    except TypeError:
+        return None
+
+
+def _constant_token(ctx: Context, value: Any) -> int | None:
+    """The token of a constant: of equal integers the same one."""
+    try:
+        number = value.tolist()
+    except Exception:  # a traced constant is itself and no other
+        return ctx.token(("constant", id(ctx.keep(value))))
+    return ctx.token(("number", str(number)))
+
+
+def selection(placing: bool) -> Rule:
+    """The rule of a linear primitive whose coefficients are 0 and 1.
+
+    Args:
+        placing: Whether its results are the operand's entries in some order.
+    """
+
+    def forward(
+        ctx: Context, eqn: Any, operands: Sequence[Node]
+    ) -> tuple[list[Node], Any]:
+        values = [x.value for x in operands]
+        if not any(x.varies for x in operands):
+            return _marked(ctx, eqn, operands), None
+        found = bind(eqn, values)
+        if not differentiable(found[0]):
+            return [constant(v) for v in found], None
+        token = _key(eqn, operands, ctx) if placing else None
+        at = [k for k, x in enumerate(operands) if x.varies]
+        rest = [
+            jnp.zeros_like(v) if differentiable(v) and k not in at else v
+            for k, v in enumerate(values)
+        ]
+
+        def part(n: int) -> Callable[[list[Any]], Any]:
+            def apply(parts: list[Any]) -> Any:
+                full = list(rest)
+                for k, given in zip(at, parts, strict=True):
+                    full[k] = given
+                return bind(eqn, full)[n]
+
+            return apply
+
+        results = []
+        for n, v in enumerate(found):
+            own = None if token is None else ctx.token((token, n))
+            results.append(follow(ctx, operands, part(n), v, own))
+        return results, [None if x.varies else x.value for x in operands]
+
+    def reverse(
+        ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]
+    ) -> list[Bar | None]:
+        values = residuals
+        at = [k for k, v in enumerate(values) if v is None]
+        adj = transposed(eqn, values, at, [bar.adj for bar in bars])
+        g = transposed(eqn, values, at, [bar.g for bar in bars])
+        back: list[Bar | None] = [None] * len(values)
+        for k, one, other in zip(at, adj, g, strict=True):
+            back[k] = Bar(one, other)
+        return back
+
+    return Rule(forward, reverse, marks=placing)
+
+
+def _marked(ctx: Context, eqn: Any, operands: Sequence[Node]) -> list[Node]:
+    """Constants, with the marks of booleans moved along."""
+    out = evaluate(eqn, [x.value for x in operands])
+    first = operands[0]
+    if first.mark is None:
+        return out
+    if out[0].value.dtype != bool:
+        ctx.flag(KINK, first.mark, eqn.primitive.name)
+        return out
+    moved = bind(eqn, [first.mark, *(x.value for x in operands[1:])])[0]
+    return [constant(out[0].value, mark=moved)]
+
+
+for _name in PLACING:
+    register(_name, selection(True))
+for _name in ADDING:
+    register(_name, selection(False))

@@ -1,0 +1,475 @@
+"""The transformations: functions of a function's arguments that return covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...errors import OptionError, ShapeError
+from ._node import Bar
+from ._package import jax, jnp, lax
+from ._program import Options, Run, transformation
+from ._results import HessianCover, JacobianCover, NLSCover, Sensitivities
+
+__all__ = [
+    "abs_forward",
+    "abs_reverse",
+    "cover_hessian",
+    "cover_jacobian",
+    "cover_nls",
+    "gramcover",
+]
+
+Function = Callable[..., Any]
+
+
+def cover_hessian(
+    f: Function,
+    merge: str | int = "sum",
+    *,
+    argnums: int | Sequence[int] = 0,
+    scales: Any = None,
+    has_aux: bool = False,
+    ratio: float | None = None,
+) -> Callable[..., HessianCover]:
+    """Transform a scalar function into one that covers its Hessian: ``|H_ij| <= h_i h_j``.
+
+    Args:
+        f: Function of JAX arrays that returns one number.
+        merge: ``"sum"`` takes one reverse sweep. A number of groups is tighter: atoms are
+            dealt to so many groups, along the axes of each operation, with the sum
+            merge inside a group and quadrature across.
+        argnums: Which positional arguments are differentiated, as of ``jax.grad``; each
+            may be any pytree of floating-point arrays.
+        scales: Declared scales of the differentiated arguments, in their structure, an
+            array or a number a leaf, positive. They stand in where the values of a
+            product carry no scale. None: 1 there, and the status says so.
+        has_aux: Whether ``f`` returns ``(value, aux)``.
+        ratio: How lopsided a pair of values must be to carry no scale, in [0, 1); None
+            for the square root of the machine epsilon.
+
+    Returns:
+        A function of the arguments of ``f`` that returns a :class:`HessianCover`.
+        Arguments that are Python numbers and not differentiated are compiled in.
+
+    Raises:
+        DomainError: Outside of a trace, if an operation that an output depends on is
+            outside of its domain, or a result is not finite.
+        NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
+        UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
+        InputTypeError: If the differentiated arguments or the outputs are not real
+            floating-point numbers.
+        ShapeError: If ``f`` returns more than one number, or ``scales`` do not fit.
+        OptionError: If an option has a value that cannot be used.
+
+    Guarantee:
+        Covers to rounding, if the status is 0 or 3. It is the sum merge of the NumPy
+        package on the same program, where no operation meets one entry twice (as
+        ``x @ x`` of a matrix does, which is covered less tightly here).
+
+    Cost:
+        About two gradients of the compiled function, or one more for each group.
+
+    Source:
+        The chain rule in outer-product form, one rule a primitive; see
+        :func:`derivative_covers.cover_hessian`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from derivative_covers.interop.jax import cover_hessian
+        >>> cover = cover_hessian(lambda x: 8 * x[0] ** 2 + x[1] ** 2 / 2)(jnp.ones(2))
+        >>> cover.h.round(3).tolist(), int(cover.status)
+        ([4.0, 1.0], 0)
+    """
+    ngroups = _groups(merge)
+
+    def make(run: Run) -> HessianCover:
+        out = run.scalar("cover_hessian")
+        grad, h = _covered(run, [Bar(jnp.ones_like(out.value))], ngroups)
+        status = run.status(grad, h)
+        value, tree = run.value, run.like_inputs
+        name = "sum" if ngroups is None else "hybrid"
+        return HessianCover(value, tree(grad), tree(h), status, run.aux, name)
+
+    return transformation(
+        f, _options(argnums, has_aux, scales, ratio), make, scaled=scales is not None
+    )
+
+
+def _covered(
+    run: Run, bars: list[Bar], ngroups: int | None
+) -> tuple[list[Any], list[Any]]:
+    """Gradient and cover of a sum of outputs times their cotangents."""
+    if ngroups is None:
+        found = run.back(bars)
+        return [bar.adj for bar in found], [bar.g for bar in found]
+
+    def channel(group: Any) -> Any:
+        ctx = run.ctx.child()
+        ctx.ngroups, ctx.group = ngroups, group
+        return run.back(bars, ctx), ctx.codes()
+
+    found, codes = jax.vmap(channel)(jnp.arange(ngroups))
+    run.ctx.flag_codes(codes, "an operation")
+    return [bar.adj[0] for bar in found], [_norm(bar.g) for bar in found]
+
+
+def _norm(g: Any) -> Any:
+    """Root of the sum of squares over the first axis, safe from overflow."""
+    top = jnp.max(g, axis=0)
+    size = jnp.where((top > 0) & jnp.isfinite(top), top, 1)
+    return size * jnp.sqrt(jnp.sum(jnp.square(g / size), axis=0))
+
+
+def _groups(merge: Any) -> int | None:
+    if isinstance(merge, str) and merge == "sum":
+        return None
+    if isinstance(merge, bool) or not isinstance(merge, int) or merge < 1:
+        msg = f"merge is {merge!r}; it must be 'sum' or a positive number of groups."
+        raise OptionError(msg)
+    return merge
+
+
+def _options(argnums: Any, has_aux: bool, scales: Any, ratio: Any) -> Options:
+    if ratio is not None and not (isinstance(ratio, (int, float)) and 0 <= ratio < 1):
+        msg = f"ratio is {ratio!r}, but must be a number in [0, 1)."
+        raise OptionError(msg)
+    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    return Options(numbers, bool(has_aux), scales, ratio)
+
+
+def cover_nls(
+    f: Function,
+    merge: str | int = "sum",
+    *,
+    argnums: int | Sequence[int] = 0,
+    scales: Any = None,
+    has_aux: bool = False,
+    ratio: float | None = None,
+) -> Callable[..., NLSCover]:
+    """Transform residuals into a function that covers the Hessian of half their squares.
+
+    Args:
+        f: Function that returns residuals, an array or a pytree of arrays.
+        merge: As of :func:`cover_hessian`, for residuals and atoms alike.
+        argnums: Which positional arguments are differentiated, as of ``jax.grad``; each
+            may be any pytree of floating-point arrays.
+        scales: Declared scales of the differentiated arguments, in their structure, an
+            array or a number a leaf, positive. They stand in where the values of a
+            product carry no scale. None: 1 there, and the status says so.
+        has_aux: Whether ``f`` returns ``(value, aux)``.
+        ratio: How lopsided a pair of values must be to carry no scale, in [0, 1); None
+            for the square root of the machine epsilon.
+
+    Returns:
+        A function of the arguments of ``f`` that returns a :class:`NLSCover`.
+
+    Raises:
+        DomainError: Outside of a trace, if an operation that an output depends on is
+            outside of its domain, or a result is not finite.
+        NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
+        UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
+        InputTypeError: If the differentiated arguments or the outputs are not real
+            floating-point numbers.
+        ShapeError: If ``scales`` do not fit.
+        OptionError: If an option has a value that cannot be used.
+
+    Guarantee:
+        Each of the three covers its matrix to rounding, if the status is 0 or 3.
+
+    Cost:
+        About three gradients; two for each further group.
+
+    Source:
+        ``H = J' J + sum_k r_k (Hessian of r_k)``; Cauchy-Schwarz.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from derivative_covers.interop.jax import cover_nls
+        >>> cover = cover_nls(lambda x: [x[0] ** 2 - 3.0, 2 * x[1]])(jnp.ones(2))
+        >>> cover.h_gn.round(3).tolist(), cover.h_curv.round(3).tolist()
+        ([2.0, 2.0], [2.0, 0.0])
+    """
+    ngroups = _groups(merge)
+
+    def make(run: Run) -> NLSCover:
+        r = [x.value for x in run.outputs]
+        grad, curved = _covered(run, [Bar(x) for x in r], ngroups)
+        gauss = _gram(run, ngroups)
+        h = [_norm(jnp.stack(pair)) for pair in zip(gauss, curved, strict=True)]
+        value = sum((jnp.sum(jnp.square(x)) for x in r), start=jnp.zeros(())) / 2
+        status = run.status(grad, h, value)
+        t = run.like_inputs
+        name = "sum" if ngroups is None else "hybrid"
+        return NLSCover(
+            value, t(grad), t(h), t(gauss), t(curved), status, run.aux, name
+        )
+
+    return transformation(
+        f, _options(argnums, has_aux, scales, ratio), make, scaled=scales is not None
+    )
+
+
+def _gram(run: Run, ngroups: int | None) -> list[Any]:
+    """Cover of ``J' J``: absolute sensitivities of all outputs added up."""
+    if ngroups is None:
+        return [bar.g for bar in run.back(_ones(run))]
+
+    def channel(group: Any) -> Any:
+        seeds = []
+        for x in run.outputs:
+            at = jnp.zeros(x.value.shape, jnp.int32)
+            for axis in range(at.ndim):
+                at = at + lax.broadcasted_iota(jnp.int32, at.shape, axis)
+            seeds.append(Bar(g=(at % ngroups == group).astype(x.value.dtype)))
+        ctx = run.ctx.child()
+        return [bar.g for bar in run.back(seeds, ctx)], ctx.codes()
+
+    found, codes = jax.vmap(channel)(jnp.arange(ngroups))
+    run.ctx.flag_codes(codes, "an operation")
+    return [_norm(g) for g in found]
+
+
+def _ones(run: Run) -> list[Bar]:
+    return [Bar(g=jnp.ones_like(x.value)) for x in run.outputs]
+
+
+def gramcover(
+    f: Function, *, argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Sensitivities]:
+    """Transform outputs into a function that covers ``J' J``: one reverse sweep.
+
+    Args:
+        f: Function that returns an array or a pytree of arrays.
+        argnums: Which positional arguments are differentiated, as of ``jax.grad``; each
+            may be any pytree of floating-point arrays.
+        has_aux: Whether ``f`` returns ``(value, aux)``.
+
+    Returns:
+        A function of the arguments of ``f`` that returns :class:`Sensitivities`, whose
+        ``size`` is ``h`` with ``|(J' J)_ij| <= h_i h_j``.
+
+    Raises:
+        DomainError: Outside of a trace, if an operation that an output depends on is
+            outside of its domain, or a result is not finite.
+        NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
+        UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
+        InputTypeError: If the differentiated arguments or the outputs are not real
+            floating-point numbers.
+        ShapeError: If a shape does not fit.
+        OptionError: If an option has a value that cannot be used.
+
+    Guarantee:
+        Covers to rounding, if the status is 0.
+
+    Cost:
+        About one gradient.
+
+    Source:
+        The sum merge of the rows of the Jacobian, over absolute sensitivities.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from derivative_covers.interop.jax import gramcover
+        >>> gramcover(lambda x: [x[0] - x[1], 2 * x[1]])(jnp.ones(2)).size.tolist()
+        [1.0, 3.0]
+    """
+
+    def make(run: Run) -> Sensitivities:
+        h = _gram(run, None)
+        return Sensitivities(run.value, run.like_inputs(h), run.status(h), run.aux)
+
+    return transformation(f, _options(argnums, has_aux, None, None), make, scaled=False)
+
+
+def abs_reverse(
+    f: Function,
+    seeds: Any = None,
+    *,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+) -> Callable[..., Sensitivities]:
+    """Transform a function into sums of its absolute sensitivities over outputs.
+
+    Args:
+        f: Function that returns an array or a pytree of arrays.
+        seeds: Weights of the outputs, in their structure, of which the magnitudes count;
+            None: all 1.
+        argnums: Which positional arguments are differentiated, as of ``jax.grad``; each
+            may be any pytree of floating-point arrays.
+        has_aux: Whether ``f`` returns ``(value, aux)``.
+
+    Returns:
+        A function of the arguments of ``f`` that returns :class:`Sensitivities`, whose
+        ``size`` is, for each entry of the arguments, the weighted sum over the outputs.
+
+    Raises:
+        DomainError: Outside of a trace, if an operation that an output depends on is
+            outside of its domain, or a result is not finite.
+        NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
+        UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
+        InputTypeError: If the differentiated arguments or the outputs are not real
+            floating-point numbers.
+        ShapeError: If ``seeds`` do not fit the outputs.
+        OptionError: If an option has a value that cannot be used.
+
+    Guarantee:
+        At least the same sum of absolute entries of the Jacobian, to rounding.
+
+    Cost:
+        About one gradient.
+
+    Source:
+        Absolute values taken along every path of the chain rule.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from derivative_covers.interop.jax import abs_reverse
+        >>> abs_reverse(lambda x: 3 * x[0] - x[1])(jnp.ones(2)).size.tolist()
+        [3.0, 1.0]
+    """
+
+    def make(run: Run) -> Sensitivities:
+        bars = _ones(run) if seeds is None else _seeds(run, seeds)
+        found = [bar.g for bar in run.back(bars)]
+        return Sensitivities(
+            run.value, run.like_inputs(found), run.status(found), run.aux
+        )
+
+    return transformation(f, _options(argnums, has_aux, None, None), make, scaled=False)
+
+
+def _seeds(run: Run, seeds: Any) -> list[Bar]:
+    given = jax.tree_util.tree_leaves(seeds)
+    shapes = [x.value.shape for x in run.outputs]
+    if [jnp.shape(s) for s in given] != shapes:
+        msg = f"seeds have shapes {[jnp.shape(s) for s in given]}; {shapes} are needed."
+        raise ShapeError(msg)
+    return [
+        Bar(g=jnp.abs(jnp.asarray(s, x.value.dtype)))
+        for s, x in zip(given, run.outputs, strict=True)
+    ]
+
+
+def abs_forward(
+    f: Function,
+    scales: Any = None,
+    *,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+) -> Callable[..., Sensitivities]:
+    """Transform a function into the sizes of its outputs for given sizes of the inputs.
+
+    Args:
+        f: Function that returns an array or a pytree of arrays.
+        scales: Sizes of the differentiated arguments, as of :func:`cover_hessian`; None:
+            all 1.
+        argnums: Which positional arguments are differentiated, as of ``jax.grad``; each
+            may be any pytree of floating-point arrays.
+        has_aux: Whether ``f`` returns ``(value, aux)``.
+
+    Returns:
+        A function of the arguments of ``f`` that returns :class:`Sensitivities`, whose
+        ``size`` has the structure of the outputs.
+
+    Raises:
+        DomainError: Outside of a trace, if an operation that an output depends on is
+            outside of its domain, or a result is not finite.
+        NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
+        UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
+        InputTypeError: If the differentiated arguments or the outputs are not real
+            floating-point numbers.
+        ShapeError: If ``scales`` do not fit.
+        OptionError: If an option has a value that cannot be used.
+
+    Guarantee:
+        At least ``|J| scales``, to rounding.
+
+    Cost:
+        About two gradients: a reverse sweep finds out whether faults count.
+
+    Source:
+        Absolute values taken along every path of the chain rule.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from derivative_covers.interop.jax import abs_forward
+        >>> float(abs_forward(lambda x: 3 * x[0] - x[1])(jnp.ones(2)).size)
+        4.0
+    """
+
+    def make(run: Run) -> Sensitivities:
+        found = _sizes(run)
+        run.back(_ones(run))  # finds out what the outputs depend on
+        status = run.status(found)
+        return Sensitivities(run.value, run.like_outputs(found), status, run.aux)
+
+    return transformation(
+        f, _options(argnums, has_aux, scales, None), make, scaled=True
+    )
+
+
+def _sizes(run: Run) -> list[Any]:
+    return [x.scale if x.varies else jnp.zeros_like(x.value) for x in run.outputs]
+
+
+def cover_jacobian(
+    f: Function,
+    *,
+    argnums: int | Sequence[int] = 0,
+    scales: Any = None,
+    has_aux: bool = False,
+) -> Callable[..., JacobianCover]:
+    """Transform a function into one that covers its Jacobian: ``|J_ki| <= a_k b_i``.
+
+    Args:
+        f: Function that returns an array or a pytree of arrays.
+        argnums: Which positional arguments are differentiated, as of ``jax.grad``; each
+            may be any pytree of floating-point arrays.
+        scales: Declared scales of the differentiated arguments, in their structure, an
+            array or a number a leaf, positive. None: all 1.
+        has_aux: Whether ``f`` returns ``(value, aux)``.
+
+    Returns:
+        A function of the arguments of ``f`` that returns a :class:`JacobianCover`.
+
+    Raises:
+        DomainError: Outside of a trace, if an operation that an output depends on is
+            outside of its domain, or a result is not finite.
+        NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
+        UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
+        InputTypeError: If the differentiated arguments or the outputs are not real
+            floating-point numbers.
+        ShapeError: If ``scales`` do not fit.
+        OptionError: If an option has a value that cannot be used.
+
+    Guarantee:
+        Covers to rounding, if the status is 0.
+
+    Cost:
+        About two gradients.
+
+    Source:
+        See :func:`derivative_covers.cover_jacobian`, with one group of outputs.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from derivative_covers.interop.jax import cover_jacobian
+        >>> F = lambda x: jnp.stack([1000 * x[0], x[0] - x[1]])
+        >>> cover = cover_jacobian(F)(jnp.ones(2))
+        >>> cover.a.tolist(), cover.b.tolist()
+        ([1000.0, 2.0], [1.5, 0.5])
+    """
+
+    def make(run: Run) -> JacobianCover:
+        a = _sizes(run)
+        seeds = [Bar(g=jnp.where(s > 0, 1 / s, 0)) for s in a]
+        b = [bar.g for bar in run.back(seeds)]
+        status = run.status(a, b)
+        return JacobianCover(
+            run.value, run.like_outputs(a), run.like_inputs(b), status, run.aux
+        )
+
+    return transformation(
+        f, _options(argnums, has_aux, scales, None), make, scaled=True
+    )
