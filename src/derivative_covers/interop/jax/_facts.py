@@ -99,7 +99,10 @@ def follow(
 
 
 def summed(x: Any, shape: Sequence[int]) -> Any:
-    """An array summed to the shape of a scalar operand that was broadcast."""
+    """An array summed to the shape of an operand that was broadcast; None is zero."""
     if x is None or x.shape == tuple(shape):
         return x
-    return lax.reduce_sum(x, axes=tuple(range(x.ndim)))
+    lead = x.ndim - len(shape)
+    axes = [*range(lead)]
+    axes += [lead + a for a, n in enumerate(shape) if n == 1 and x.shape[lead + a] != 1]
+    return lax.reduce_sum(x, axes=tuple(axes)).reshape(shape)

@@ -240,8 +240,9 @@ def transformation(
         if isinstance(status, jax.core.Tracer) or int(status) not in {DOMAIN, KINK}:
             return result
         _, run = plain(*whole(moving))
-        culprits = [m for m in run.ctx.marks if m.code == int(status) and bool(m.found)]
-        error = raised(int(status), culprits[-1].name if culprits else "")
+        found = [m for m in run.ctx.marks if m.code == int(status) and bool(m.found)]
+        culprits = [m.name for m in found if m.name]  # the last one stands first
+        error = raised(int(status), culprits[-1] if culprits else "")
         assert error is not None
         raise error
 

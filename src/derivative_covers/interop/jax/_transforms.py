@@ -104,21 +104,40 @@ def _covered(
         found = run.back(bars)
         return [bar.adj for bar in found], [bar.g for bar in found]
 
-    def channel(group: Any) -> Any:
+    def channel(group: Any) -> tuple[list[Bar], Any]:
         ctx = run.ctx.child()
         ctx.ngroups, ctx.group = ngroups, group
         return run.back(bars, ctx), ctx.codes()
 
-    found, codes = jax.vmap(channel)(jnp.arange(ngroups))
+    return _channels(run, ngroups, channel)
+
+
+def _channels(
+    run: Run, ngroups: int, channel: Callable[[Any], tuple[list[Bar], Any]]
+) -> tuple[list[Any], list[Any]]:
+    """One sweep a group, in turn: adjoints, and quadrature across.
+
+    In turn and not at once, since arrays of all channels would leave the caches.
+    """
+
+    def step(carry: Any, group: Any) -> Any:
+        _, h, codes = carry
+        found, more = channel(group)
+        h = [_hypot(part, bar.g) for part, bar in zip(h, found, strict=True)]
+        return ([bar.adj for bar in found], h, codes | more), None
+
+    zero = [jnp.zeros_like(x) for x in run.inputs]
+    start = (zero, zero, jnp.zeros(3, bool))
+    (adj, h, codes), _ = lax.scan(step, start, jnp.arange(ngroups))
     run.ctx.flag_codes(codes, "an operation")
-    return [bar.adj[0] for bar in found], [_norm(bar.g) for bar in found]
+    return adj, h
 
 
-def _norm(g: Any) -> Any:
-    """Root of the sum of squares over the first axis, safe from overflow."""
-    top = jnp.max(g, axis=0)
-    size = jnp.where((top > 0) & jnp.isfinite(top), top, 1)
-    return size * jnp.sqrt(jnp.sum(jnp.square(g / size), axis=0))
+def _hypot(x: Any, y: Any) -> Any:
+    """``sqrt(x**2 + y**2)`` of magnitudes, safe from overflow."""
+    large, small = jnp.maximum(x, y), jnp.minimum(x, y)
+    q = small / jnp.where(large > 0, large, 1)
+    return large * jnp.sqrt(1 + q * q)
 
 
 def _groups(merge: Any) -> int | None:
@@ -196,7 +215,7 @@ def cover_nls(
         r = [x.value for x in run.outputs]
         grad, curved = _covered(run, [Bar(x) for x in r], ngroups)
         gauss = _gram(run, ngroups)
-        h = [_norm(jnp.stack(pair)) for pair in zip(gauss, curved, strict=True)]
+        h = [_hypot(x, y) for x, y in zip(gauss, curved, strict=True)]
         value = sum((jnp.sum(jnp.square(x)) for x in r), start=jnp.zeros(())) / 2
         status = run.status(grad, h, value)
         t = run.like_inputs
@@ -215,7 +234,7 @@ def _gram(run: Run, ngroups: int | None) -> list[Any]:
     if ngroups is None:
         return [bar.g for bar in run.back(_ones(run))]
 
-    def channel(group: Any) -> Any:
+    def channel(group: Any) -> tuple[list[Bar], Any]:
         seeds = []
         for x in run.outputs:
             at = jnp.zeros(x.value.shape, jnp.int32)
@@ -223,11 +242,9 @@ def _gram(run: Run, ngroups: int | None) -> list[Any]:
                 at = at + lax.broadcasted_iota(jnp.int32, at.shape, axis)
             seeds.append(Bar(g=(at % ngroups == group).astype(x.value.dtype)))
         ctx = run.ctx.child()
-        return [bar.g for bar in run.back(seeds, ctx)], ctx.codes()
+        return run.back(seeds, ctx), ctx.codes()
 
-    found, codes = jax.vmap(channel)(jnp.arange(ngroups))
-    run.ctx.flag_codes(codes, "an operation")
-    return [_norm(g) for g in found]
+    return _channels(run, ngroups, channel)[1]
 
 
 def _ones(run: Run) -> list[Bar]:
