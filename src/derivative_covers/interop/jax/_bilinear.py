@@ -2,8 +2,8 @@
 
 An output entry is a sum of products ``x y``, each an atom of weight ``|adj|``, whose split
 is ``rho_x = sqrt(|adj| |y| / |x|)``. So the slot weights of all entries are one more product
-of roots for each operand. Pairs of values that carry no scale take the declared ones, by two
-further products that run only where such a pair is found.
+of roots for each operand. Where declared scales are given, pairs of values that carry no
+scale take them, by further products that run only where such a pair is found.
 """
 
 from __future__ import annotations
@@ -132,40 +132,58 @@ def _squares(ctx: Context, eqn: Any, x: Node, bar: Bar) -> Bar:
     twice = 2.0 * x.value
     rho = None
     if bar.adj is not None:
-        (rho,) = _only(ctx.mine(jnp.sqrt(jnp.abs(spread(bar.adj))) * 2.0**0.5))
+        (rho,) = ctx.mine((jnp.sqrt(jnp.abs(adj)) * 2.0**0.5,))
     g = times(twice, g, absolute=True)
     return Bar(
         times(twice, adj), rho if g is None else g + rho if rho is not None else g
     )
 
 
-def _only(rho: Any) -> tuple[Any]:
-    return rho if isinstance(rho, tuple) else (rho,)
-
-
 def _weights(
     ctx: Context, eqn: Any, x: Node, y: Node, adj: Any, extremes: Extremes
 ) -> tuple[Any, Any]:
     """Slot weights of both operands, summed over the pairs of each entry."""
-    (w,) = _only(ctx.mine(jnp.sqrt(jnp.abs(adj))))
+    (w,) = ctx.mine((jnp.sqrt(jnp.abs(adj)),))
     ratio = ctx.threshold(adj.dtype)
     zx, zy = _live(x, size(x)), _live(y, size(y))
+    top_x, top_y = extremes(eqn, 1, zx), extremes(eqn, 0, zy)
     # Small are values with which some pair could carry no scale; dead ones are dropped.
-    small_x = (zx <= ratio * extremes(eqn, 0, zy)) & _alive(x)
-    small_y = (zy <= ratio * extremes(eqn, 1, zx)) & _alive(y)
-    root_x, root_y = jnp.sqrt(zx), jnp.sqrt(zy)
-    large_x, large_y = jnp.where(small_x, 0, root_x), jnp.where(small_y, 0, root_y)
+    small_x = (zx <= ratio * top_y) & _alive(x)
+    small_y = (zy <= ratio * top_x) & _alive(y)
+    if ctx.scaled:
+        return _declared_weights(ctx, eqn, x, y, w, (zx, small_x), (zy, small_y))
+    # Any references cover. Of small values they are the largest that they meet.
+    root_x = jnp.sqrt(jnp.where(small_x, jnp.where(top_y > 0, top_y, 1), zx))
+    root_y = jnp.sqrt(jnp.where(small_y, jnp.where(top_x > 0, top_x, 1), zy))
+    rho_x = _over(_back(eqn, 0, root_y, w), root_x)
+    rho_y = _over(_back(eqn, 1, root_x, w), root_y)
+    for small, rho in ((small_x, rho_x), (small_y, rho_y)):
+        ctx.flag(GUARDED, small & (rho > 0), eqn.primitive.name)
+    return rho_x, rho_y
 
-    def over(total: Any, root: Any) -> Any:
-        return jnp.where(root > 0, total / jnp.where(root > 0, root, 1), 0)
 
-    plain = (
-        over(_back(eqn, 0, large_y, w), large_x),
-        over(_back(eqn, 1, large_x, w), large_y),
-    )
+def _over(total: Any, root: Any) -> Any:
+    return jnp.where(root > 0, total / jnp.where(root > 0, root, 1), 0)
+
+
+def _declared_weights(
+    ctx: Context,
+    eqn: Any,
+    x: Node,
+    y: Node,
+    w: Any,
+    of_x: tuple[Any, Any],
+    of_y: tuple[Any, Any],
+) -> tuple[Any, Any]:
+    """The same where small values have declared scales, of magnitudes and small ones."""
+    (zx, small_x), (zy, small_y) = of_x, of_y
+    large_x = jnp.sqrt(jnp.where(small_x, 0, zx))
+    large_y = jnp.sqrt(jnp.where(small_y, 0, zy))
+    plain_x = _over(_back(eqn, 0, large_y, w), large_x)
+    plain_y = _over(_back(eqn, 1, large_x, w), large_y)
 
     def stand_in() -> tuple[Any, Any]:
-        sx, sy = _declared(ctx, x), _declared(ctx, y)
+        sx, sy = _declared(x), _declared(y)
         here_x, here_y = jnp.where(small_x, sx, 0), jnp.where(small_y, sy, 0)
         # Of a pair one or both are small: all of a small one's, and the others' small.
         first = _back(eqn, 0, jnp.where(_alive(y), sy, 0), w)
@@ -175,13 +193,10 @@ def _weights(
         return _live(x, rho_x), _live(y, rho_y)
 
     def none() -> tuple[Any, Any]:
-        return jnp.zeros_like(plain[0]), jnp.zeros_like(plain[1])
+        return jnp.zeros_like(plain_x), jnp.zeros_like(plain_y)
 
-    asked = jnp.any(small_x) | jnp.any(small_y)
-    more = lax.cond(asked, stand_in, none)
-    if not ctx.scaled:
-        ctx.flag(GUARDED, more[0] > 0, eqn.primitive.name)
-    return plain[0] + more[0], plain[1] + more[1]
+    more_x, more_y = lax.cond(jnp.any(small_x) | jnp.any(small_y), stand_in, none)
+    return plain_x + more_x, plain_y + more_y
 
 
 def _live(x: Node, part: Any) -> Any:
@@ -192,10 +207,8 @@ def _alive(x: Node) -> Any:
     return jnp.ones_like(x.value, bool) if x.live is None else x.live
 
 
-def _declared(ctx: Context, x: Node) -> Any:
+def _declared(x: Node) -> Any:
     """Roots of declared scales; 1 where one is not finite and positive."""
-    if not ctx.scaled or x.scale is None:
-        return jnp.ones_like(x.value)
     proper = (x.scale > 0) & jnp.isfinite(x.scale)
     return jnp.sqrt(jnp.where(proper, x.scale, 1))
 

@@ -95,7 +95,7 @@ class Context:
         for k, code in enumerate((DOMAIN, KINK, GUARDED)):
             self.flag(code, codes[..., k], name)
 
-    def mine(self, rho: Any) -> Any:
+    def mine(self, rho: tuple[Any, ...]) -> tuple[Any, ...]:
         """Slot weights of the atoms that belong to the group in work, else zero.
 
         Entries of one operation are dealt to the groups along its axes, so that
@@ -104,15 +104,21 @@ class Context:
         """
         if self.group is None:
             return rho
-        rho = rho if isinstance(rho, tuple) else (rho,)
         self._curved += 1
         shape = next(r.shape for r in rho if r is not None)
-        of = jnp.full(shape, self._curved - 1, jnp.int32)
-        for axis in range(len(shape)):
-            step = 2 * (len(shape) - 1 - axis) + 1
-            of = of + step * lax.broadcasted_iota(jnp.int32, shape, axis)
-        here = of % self.ngroups == self.group
+        here = _dealt(shape, self._curved - 1, self.ngroups or 1) == self.group
         return tuple(r if r is None else jnp.where(here, r, 0) for r in rho)
+
+
+def _dealt(shape: tuple[int, ...], start: int, ngroups: int) -> Any:
+    """A group for each entry: along every axis they take turns, each in its own stride."""
+    of = jnp.full((1,) * len(shape), start % ngroups, jnp.int32)
+    for axis, n in enumerate(shape):
+        step = 2 * (len(shape) - 1 - axis) + 1
+        mine = lax.iota(jnp.int32, n) * (step % ngroups) % ngroups
+        of = of + lax.expand_dims(mine, [a for a in range(len(shape)) if a != axis])
+        of = jnp.where(of >= ngroups, of - ngroups, of)
+    return of
 
 
 def status_of(codes: Any) -> Any:

@@ -216,7 +216,7 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
         d, c = partials_of(op, operands, v)
         outside, kink = _faults(op, operands)
         linear = all(is_zero(e) for e in c)
-        if outside is None or not linear:
+        if not linear:
             for x in operands:
                 if x.varies:
                     outside = either(outside, x.mark)
@@ -252,7 +252,7 @@ def _weights(
     else:
         x, y = operands
         rho = split(ctx, name, adj, (c[0], c[1], c[2]), x, y)
-    return tuple(ctx.mine(rho))
+    return ctx.mine(rho)
 
 
 def elemental(

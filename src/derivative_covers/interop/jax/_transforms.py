@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import OptionError, ShapeError
+from ._context import DOMAIN
 from ._node import Bar
 from ._package import jax, jnp, lax
 from ._program import Options, Run, transformation
@@ -128,7 +129,7 @@ def _channels(
 
     zero = [jnp.zeros_like(x) for x in run.inputs]
     start = (zero, zero, jnp.zeros(3, bool))
-    (adj, h, codes), _ = lax.scan(step, start, jnp.arange(ngroups))
+    (adj, h, codes), _ = lax.scan(step, start, jnp.arange(ngroups, dtype=jnp.int32))
     run.ctx.flag_codes(codes, "an operation")
     return adj, h
 
@@ -217,7 +218,7 @@ def cover_nls(
         gauss = _gram(run, ngroups)
         h = [_hypot(x, y) for x, y in zip(gauss, curved, strict=True)]
         value = sum((jnp.sum(jnp.square(x)) for x in r), start=jnp.zeros(())) / 2
-        status = run.status(grad, h, value)
+        status = run.status(grad, h)
         t = run.like_inputs
         name = "sum" if ngroups is None else "hybrid"
         return NLSCover(
@@ -482,7 +483,8 @@ def cover_jacobian(
         a = _sizes(run)
         seeds = [Bar(g=jnp.where(s > 0, 1 / s, 0)) for s in a]
         b = [bar.g for bar in run.back(seeds)]
-        status = run.status(a, b)
+        run.ctx.flag(DOMAIN, sum(jnp.sum(x * 0) for x in a) != 0, "")
+        status = run.status(b)
         return JacobianCover(
             run.value, run.like_outputs(a), run.like_inputs(b), status, run.aux
         )
