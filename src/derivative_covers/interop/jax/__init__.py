@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from . import _bilinear, _calls, _choices, _linear, _reductions  # noqa: F401
 from ._elementwise import elemental
-from ._results import HessianCover, JacobianCover, NLSCover, Sensitivities
+from ._results import HessianCover, JacobianCover, NLSCover, Sensitivities, checked
 from ._rule import Rule, register
 from ._transforms import (
     abs_forward,
@@ -64,6 +64,7 @@ __all__ = [
     "Sensitivities",
     "abs_forward",
     "abs_reverse",
+    "checked",
     "cover_hessian",
     "cover_jacobian",
     "cover_nls",

@@ -242,16 +242,28 @@ def transformation(
         status = result.status
         if isinstance(status, jax.core.Tracer) or int(status) not in {DOMAIN, KINK}:
             return result
-        _, run = plain(*whole(moving))
-        found = [m for m in run.ctx.marks if m.code == int(status) and bool(m.found)]
-        culprits = [m.name for m in found if m.name]  # the last one stands first
-        error = raised(int(status), culprits[-1] if culprits else "")
-        assert error is not None
-        raise error
+        raise _culprit(plain, whole, moving, int(status))
 
     transformed.__name__ = f"{getattr(f, '__name__', 'function')}"
     transformed.__doc__ = f"Transformed from {transformed.__name__}."
     return transformed
+
+
+def _culprit(plain: Any, whole: Any, moving: Any, status: int) -> Exception:
+    """The error of a status, with the name of the first operation that caused it."""
+    names: list[str] = []
+
+    def faults(parts: Any) -> list[Any]:
+        _, run = plain(*whole(parts))
+        mine = [mark for mark in run.ctx.marks if mark.code == status]
+        names[:] = [mark.name for mark in mine]
+        return [mark.found for mark in mine]
+
+    found = jax.jit(faults)(moving)
+    bad = [name for name, at in zip(names, found, strict=True) if name and bool(at)]
+    error = raised(status, bad[-1] if bad else "")  # the sweep ran from the end
+    assert error is not None
+    return error
 
 
 class _Same:

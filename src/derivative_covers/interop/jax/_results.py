@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,14 @@ from ...errors import DomainError, NondifferentiableError
 from ._context import DOMAIN, KINK
 from ._package import checkify, jax, jnp, tree
 
-__all__ = ["HessianCover", "JacobianCover", "NLSCover", "Sensitivities", "raised"]
+__all__ = [
+    "HessianCover",
+    "JacobianCover",
+    "NLSCover",
+    "Sensitivities",
+    "checked",
+    "raised",
+]
 
 _FAULTS = {
     DOMAIN: (
@@ -58,6 +66,48 @@ class Checked:
             checkify.check(
                 jnp.all(self.status != code), f"the function is {what} (status {code})."
             )
+
+
+def checked(transformed: Callable[..., Any]) -> Callable[..., Any]:
+    """The same transformed function, with a check of each result's status.
+
+    Args:
+        transformed: What :func:`cover_hessian` or a relative of it gave.
+
+    Returns:
+        A function of the same arguments. In compiled code its check is that of
+        ``jax.experimental.checkify``, and the function around it has to be transformed by
+        ``checkify.checkify``.
+
+    Raises:
+        DomainError: Outside of a trace, for status 1.
+        NondifferentiableError: Outside of a trace, for status 2.
+
+    Guarantee:
+        What it returns has status 0 or 3.
+
+    Cost:
+        That of the function.
+
+    Source:
+        ``jax.experimental.checkify``.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from jax.experimental import checkify
+        >>> from derivative_covers.interop.jax import checked, cover_hessian
+        >>> safe = checked(cover_hessian(lambda x: jnp.log(x)))
+        >>> error, _ = checkify.checkify(jax.jit(safe))(-1.0)
+        >>> "outside of the domain" in error.get()
+        True
+    """
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = transformed(*args, **kwargs)
+        result.check()
+        return result
+
+    return run
 
 
 @dataclass(frozen=True)
