@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._context import DOMAIN, GUARDED, Context
-from ._elementwise import same
 from ._facts import either, times
 from ._interpret import bind
 from ._linear import transposed
 from ._node import Bar, Node, size
 from ._package import jnp, lax
+from ._places import alike, meetings
 from ._rule import Rule, register
 
 __all__: list[str] = []
@@ -78,7 +78,7 @@ def _reverse(extremes: Extremes) -> Callable[..., list[Bar | None]]:
         for one in (x, y):
             if one.varies and one.mark is not None:
                 ctx.flag(DOMAIN, _depends(bar) & jnp.any(one.mark), eqn.primitive.name)
-        if x.varies and y.varies and same((x, y)) and _paired(eqn):
+        if x.varies and y.varies and alike(ctx, (x, y)) is True and _paired(eqn):
             return [_squares(ctx, eqn, x, bar), None]
         rho: tuple[Any, Any] = (None, None)
         if bar.adj is not None and x.varies and y.varies:
@@ -151,7 +151,8 @@ def _weights(
     small_x = (zx <= ratio * top_y) & _alive(x)
     small_y = (zy <= ratio * top_x) & _alive(y)
     if ctx.scaled:
-        return _declared_weights(ctx, eqn, x, y, w, (zx, small_x), (zy, small_y))
+        rho = _declared_weights(eqn, x, y, w, (zx, small_x), (zy, small_y))
+        return _merged(ctx, eqn, x, y, w, rho, None)
     # Any references cover. Of small values they are the largest that they meet.
     root_x = jnp.sqrt(jnp.where(small_x, jnp.where(top_y > 0, top_y, 1), zx))
     root_y = jnp.sqrt(jnp.where(small_y, jnp.where(top_x > 0, top_x, 1), zy))
@@ -159,7 +160,40 @@ def _weights(
     rho_y = _over(_back(eqn, 1, root_x, w), root_y)
     for small, rho in ((small_x, rho_x), (small_y, rho_y)):
         ctx.flag(GUARDED, small & (rho > 0), eqn.primitive.name)
-    return rho_x, rho_y
+    return _merged(ctx, eqn, x, y, w, (rho_x, rho_y), (root_x, root_y))
+
+
+def _merged(
+    ctx: Context,
+    eqn: Any,
+    x: Node,
+    y: Node,
+    w: Any,
+    rho: tuple[Any, Any],
+    roots: tuple[Any, Any] | None,
+) -> tuple[Any, Any]:
+    """Slot weights where both factors of some products are one entry, as in ``A.T @ A``.
+
+    Such a product is a square of weight 2 and has one slot. ``roots`` are the references
+    that its two slots had before; None: equal ones.
+    """
+    if eqn.primitive.name != "dot_general":
+        return rho
+    found = meetings(ctx, x, y, eqn.params["dimension_numbers"])
+    if found is None:
+        return rho
+    into, at_x, at_y = found
+    here = w.reshape(-1)[into]
+    part = 1.0 if roots is None else roots[1].reshape(-1)[at_y]
+    if roots is not None:
+        part = _over(part, roots[0].reshape(-1)[at_x])
+    back = _over(jnp.ones_like(here), jnp.broadcast_to(part, here.shape))
+    live = _alive(x).reshape(-1)[at_x]
+    gain = jnp.where(live, here * (2.0**0.5 - part), 0)
+    loss = jnp.where(live, here * back, 0)
+    rho_x = rho[0].reshape(-1).at[at_x].add(gain).reshape(rho[0].shape)
+    rho_y = rho[1].reshape(-1).at[at_y].add(-loss).reshape(rho[1].shape)
+    return jnp.maximum(rho_x, 0), jnp.maximum(rho_y, 0)
 
 
 def _over(total: Any, root: Any) -> Any:
@@ -167,7 +201,6 @@ def _over(total: Any, root: Any) -> Any:
 
 
 def _declared_weights(
-    ctx: Context,
     eqn: Any,
     x: Node,
     y: Node,

@@ -37,6 +37,8 @@ class Context:
         marks: The faults looked for so far. A rule that runs a part of its own in a
             loop gives it a :meth:`child`, returns ``child.codes()`` from there and
             passes them on with :meth:`flag_codes`.
+        origins: Of the tokens of moved entries, the token they come from and the
+            equation that moved them.
     """
 
     ratio: float | None = None
@@ -44,6 +46,7 @@ class Context:
     ngroups: int | None = None
     group: Any = None
     marks: list[Mark] = field(default_factory=list)
+    origins: dict[int, tuple[int, Any]] = field(default_factory=dict)
     _tokens: dict[Hashable, int] = field(default_factory=dict)
     _kept: list[Any] = field(default_factory=list)
     _curved: int = 0

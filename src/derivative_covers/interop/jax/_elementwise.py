@@ -15,6 +15,7 @@ from ._facts import either, summed, through, times
 from ._interpret import bind
 from ._node import Bar, Node, differentiable, is_zero
 from ._package import jnp
+from ._places import alike
 from ._rule import Rule, register
 from ._split import root, split
 
@@ -127,12 +128,13 @@ def _rule(op: Elemental, operands: Sequence[Node]) -> Partials:
 
 
 def partials_of(
-    op: Elemental, operands: Sequence[Node], value: Any
+    op: Elemental, operands: Sequence[Node], value: Any, merged: Any = None
 ) -> tuple[list[Any], tuple[Any, Any, Any]]:
     """First partials, one an operand, and second partials ``(c11, c12, c22)``.
 
-    Those of a constant operand are plain zeros. Two slots of the same node are merged
-    into the first.
+    Those of a constant operand are plain zeros. First partials are merged into the
+    first slot where both are the same entry, as :func:`alike` says; second ones only
+    where that is everywhere.
     """
     shape = jnp.shape(value)
     found = tuple(
@@ -147,18 +149,19 @@ def partials_of(
             return [d, 0.0], (c, 0.0, 0.0)
         return [0.0, d], (0.0, 0.0, c)
     d1, d2, c11, c12, c22 = found
-    if same(operands):
-        return [d1 + d2, 0.0], (c11 + (c12 + c12) + c22, 0.0, 0.0)
+    alike_anyway = isinstance(d1, float) and isinstance(d2, float) and d1 == d2
+    if merged is None or alike_anyway:
+        return [d1, d2], (c11, c12, c22)
+    if merged is True:
+        return [d1 + d2, 0.0], (_merged(found[2:]), 0.0, 0.0)
+    d1, d2 = jnp.where(merged, d1 + d2, d1), jnp.where(merged, 0, d2)
     return [d1, d2], (c11, c12, c22)
 
 
-def same(operands: Sequence[Node]) -> bool:
-    """Whether two operands that vary are the same entries in the same order."""
-    x, y = operands
-    shapes = jnp.shape(x.value) == jnp.shape(y.value)
-    return (
-        x.varies and y.varies and x.token is not None and x.token == y.token and shapes
-    )
+def _merged(c: Sequence[Any]) -> Any:
+    """Second partial of two slots that are one."""
+    c11, c12, c22 = c
+    return c11 + (c12 + c12) + c22
 
 
 def _faults(op: Elemental, operands: Sequence[Node]) -> tuple[Any, Any]:
@@ -191,7 +194,7 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
         if steep and op.arity == 1:
             live, scale = operands[0].live, None
         else:
-            d, _ = partials_of(op, operands, v)
+            d, _ = partials_of(op, operands, v, alike(ctx, operands))
             live, scale = through(ctx, operands, d)
             if all(is_zero(p) for p in d):
                 live = jnp.zeros(v.shape, bool)
@@ -213,7 +216,8 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
     ) -> list[Bar | None]:
         operands, v = residuals
         (bar,) = bars
-        d, c = partials_of(op, operands, v)
+        merged = alike(ctx, operands)
+        d, c = partials_of(op, operands, v, merged)
         outside, kink = _faults(op, operands)
         linear = all(is_zero(e) for e in c)
         if not linear:
@@ -226,7 +230,7 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
             ctx.reached(bar, kink, KINK, op.name)
         rho: tuple[Any, ...] = (None, None)
         if bar.adj is not None and not linear:
-            rho = _weights(ctx, op.name, bar.adj, c, operands)
+            rho = _weights(ctx, op.name, bar.adj, c, operands, merged)
         found: list[Bar | None] = []
         for x, p, r in zip(operands, d, rho, strict=False):
             if not x.varies or (is_zero(p) and r is None):
@@ -243,7 +247,12 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
 
 
 def _weights(
-    ctx: Context, name: str, adj: Any, c: tuple[Any, ...], operands: Sequence[Node]
+    ctx: Context,
+    name: str,
+    adj: Any,
+    c: tuple[Any, ...],
+    operands: Sequence[Node],
+    merged: Any,
 ) -> tuple[Any, ...]:
     """Slot weights of the entries, those of other groups zero."""
     if is_zero(c[1]):
@@ -251,7 +260,11 @@ def _weights(
         rho: tuple[Any, ...] = (root(w, c[0]), root(w, c[2]))
     else:
         x, y = operands
-        rho = split(ctx, name, adj, (c[0], c[1], c[2]), x, y)
+        apart = adj if merged is None else jnp.where(merged, 0, adj)
+        rho = split(ctx, name, apart, (c[0], c[1], c[2]), x, y)
+        if merged is not None:
+            one = root(jnp.abs(adj), _merged(c))
+            rho = jnp.where(merged, one, rho[0]), rho[1]
     return ctx.mine(rho)
 
 

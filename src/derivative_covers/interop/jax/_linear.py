@@ -14,6 +14,7 @@ from ._facts import follow
 from ._interpret import bind, evaluate
 from ._node import Bar, Node, constant, differentiable
 from ._package import jax, jnp
+from ._places import remember
 from ._rule import Rule, register
 
 __all__ = ["selection", "transposed"]
@@ -93,19 +94,14 @@ def _key(eqn: Any, operands: Sequence[Node], ctx: Context) -> int | None:
         if token is None:
             return None
         tokens.append(token)
-    try:
-        return ctx.token((eqn.primitive.name, str(eqn.params), tuple(tokens)))
-    except TypeError:
-        return None
+    return ctx.token((eqn.primitive.name, str(eqn.params), tuple(tokens)))
 
 
 def _constant_token(ctx: Context, value: Any) -> int | None:
-    """The token of a constant: of equal integers the same one."""
-    try:
-        number = value.tolist()
-    except Exception:  # a traced constant is itself and no other
-        return ctx.token(("constant", id(ctx.keep(value))))
-    return ctx.token(("number", str(number)))
+    """The token of a constant: of equal numbers the same one."""
+    if jnp.ndim(value) == 0 and not isinstance(value, jax.core.Tracer):
+        return ctx.token(("number", value.item()))
+    return ctx.token(("constant", id(ctx.keep(value))))
 
 
 def selection(placing: bool) -> Rule:
@@ -143,6 +139,8 @@ def selection(placing: bool) -> Rule:
         results = []
         for n, v in enumerate(found):
             own = None if token is None else ctx.token((token, n))
+            if own is not None and len(operands) == 1:
+                remember(ctx, own, operands[0], eqn)
             results.append(follow(ctx, operands, part(n), v, own))
         return results, [None if x.varies else x.value for x in operands]
 
