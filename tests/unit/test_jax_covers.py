@@ -35,6 +35,11 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "running": lambda np, x: (
         np.prod(x) + np.sum(np.cumprod(x) ** 2) + np.sum(np.cumsum(x) ** 2)
     ),
+    "twice": lambda np, x: (
+        np.sum((x.reshape(2, 3).T @ x.reshape(2, 3)) ** 2)
+        + np.sum((x[:, None] * x) ** 3 * (x * x[::-1]))
+        + np.sum(x[np.array([1, 3])] * x[np.array([1, 3])] * x[2])
+    ),
     "choices": lambda np, x: (
         np.sum(np.where(x > 1, x**3, np.sqrt(x) * x[0]))
         + np.sum(np.sort(x) * np.arange(6.0) * x.sum())

@@ -45,16 +45,10 @@ from __future__ import annotations
 
 from . import _bilinear, _calls, _choices, _linear, _reductions  # noqa: F401
 from ._elementwise import elemental
+from ._first_order import abs_forward, abs_reverse, cover_jacobian, gramcover
 from ._results import HessianCover, JacobianCover, NLSCover, Sensitivities, checked
 from ._rule import Rule, register
-from ._transforms import (
-    abs_forward,
-    abs_reverse,
-    cover_hessian,
-    cover_jacobian,
-    cover_nls,
-    gramcover,
-)
+from ._second_order import cover_hessian, cover_nls
 
 __all__ = [
     "HessianCover",

@@ -17,7 +17,7 @@ from ._interpret import bind
 from ._linear import transposed
 from ._node import Bar, Node, size
 from ._package import jnp, lax
-from ._places import alike, meetings
+from ._places import meetings, same
 from ._rule import Rule, register
 
 __all__: list[str] = []
@@ -78,7 +78,7 @@ def _reverse(extremes: Extremes) -> Callable[..., list[Bar | None]]:
         for one in (x, y):
             if one.varies and one.mark is not None:
                 ctx.flag(DOMAIN, _depends(bar) & jnp.any(one.mark), eqn.primitive.name)
-        if x.varies and y.varies and alike(ctx, (x, y)) is True and _paired(eqn):
+        if same(x, y) and _paired(eqn):
             return [_squares(ctx, eqn, x, bar), None]
         rho: tuple[Any, Any] = (None, None)
         if bar.adj is not None and x.varies and y.varies:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ._node import Bar
-from ._package import jnp, lax
+from ._node import Bar, Node
+from ._package import jax, jnp, lax
 
 __all__ = ["DOMAIN", "GUARDED", "KINK", "RIGHT", "Context", "Mark", "status_of"]
 
+_SMALL = 4096  # entries of a constant that is compared with others
 RIGHT, DOMAIN, KINK, GUARDED = 0, 1, 2, 3
 
 
@@ -69,10 +70,21 @@ class Context:
         """A token that no other node has."""
         return self.token(("fresh", len(self._tokens)))
 
-    def keep(self, value: Any) -> Any:
-        """The value itself, kept so that its identity stays its own."""
-        self._kept.append(value)
-        return value
+    def token_of(self, eqn: Any, operands: Sequence[Node]) -> int:
+        """The token of what an equation makes of its operands: of the same, the same."""
+        tokens = [
+            self._of_constant(x.value) if x.token is None else x.token for x in operands
+        ]
+        return self.token((eqn.primitive.name, str(eqn.params), tuple(tokens)))
+
+    def _of_constant(self, value: Any) -> int:
+        """Equal for small constants of the same content, else for the same object."""
+        small = jnp.size(value) <= _SMALL and not isinstance(value, jax.core.Tracer)
+        if small and not jnp.issubdtype(jnp.result_type(value), jax.dtypes.extended):
+            array = np.asarray(value)
+            return self.token((array.dtype.str, array.shape, array.tobytes()))
+        self._kept.append(value)  # or another one could get its identity
+        return self.token(("constant", id(value)))
 
     def flag(self, code: int, where: Any, name: str) -> None:
         """Note where something goes wrong: a boolean array."""

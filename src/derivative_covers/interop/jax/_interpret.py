@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ._context import KINK, Context
 from ._node import Bar, Node, add_bars, constant
-from ._package import core
+from ._package import core, jnp
 from ._rule import lookup, takes_marks
 
 __all__ = ["forward", "reverse"]
@@ -60,7 +62,11 @@ def _step(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node],
     for x in operands:
         if x.mark is not None:  # the choice of a tie goes where nobody can follow it
             ctx.flag(KINK, x.mark, eqn.primitive.name)
-    return evaluate(eqn, [x.value for x in operands]), None
+    results = evaluate(eqn, [x.value for x in operands])
+    if len(results) == 1 and not jnp.issubdtype(results[0].value.dtype, np.inexact):
+        # So that entries taken twice by the same index are known to be the same.
+        results = [replace(results[0], token=ctx.token_of(eqn, operands))]
+    return results, None
 
 
 def _named(ctx: Context, node: Node) -> Node:

@@ -84,26 +84,6 @@ def transposed(
     return jax.linear_transpose(apply, *like)(full)
 
 
-def _key(eqn: Any, operands: Sequence[Node], ctx: Context) -> int | None:
-    """The token of a result that is the same entries for the same operands."""
-    tokens = []
-    for x in operands:
-        token = x.token
-        if token is None and not x.varies:
-            token = _constant_token(ctx, x.value)
-        if token is None:
-            return None
-        tokens.append(token)
-    return ctx.token((eqn.primitive.name, str(eqn.params), tuple(tokens)))
-
-
-def _constant_token(ctx: Context, value: Any) -> int | None:
-    """The token of a constant: of equal numbers the same one."""
-    if jnp.ndim(value) == 0 and not isinstance(value, jax.core.Tracer):
-        return ctx.token(("number", value.item()))
-    return ctx.token(("constant", id(ctx.keep(value))))
-
-
 def selection(placing: bool) -> Rule:
     """The rule of a linear primitive whose coefficients are 0 and 1.
 
@@ -120,7 +100,7 @@ def selection(placing: bool) -> Rule:
         found = bind(eqn, values)
         if not differentiable(found[0]):
             return [constant(v) for v in found], None
-        token = _key(eqn, operands, ctx) if placing else None
+        token = ctx.token_of(eqn, operands) if placing else None
         at = [k for k, x in enumerate(operands) if x.varies]
         rest = [
             jnp.zeros_like(v) if differentiable(v) and k not in at else v

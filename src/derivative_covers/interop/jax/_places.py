@@ -15,7 +15,7 @@ import numpy as np
 from ._context import Context
 from ._node import Node
 
-__all__ = ["alike", "meetings", "remember"]
+__all__ = ["alike", "meetings", "remember", "same"]
 
 # Entries, and products of a contraction; beyond, slots stay apart: a looser cover.
 _LIMIT, _PRODUCTS = 10**7, 2 * 10**6
@@ -82,14 +82,19 @@ def _numbers(x: Node, steps: Sequence[Any]) -> Any:
     return numbers
 
 
+def same(x: Node, y: Node) -> bool:
+    """Whether two nodes that vary are the same entries in the same order."""
+    known = x.varies and y.varies and x.token is not None
+    return known and x.token == y.token and np.shape(x.value) == np.shape(y.value)
+
+
 def alike(ctx: Context, operands: Sequence[Node]) -> Any:
     """Where two operands are the same entry: True everywhere, None nowhere, or a mask."""
     if len(operands) != 2:
         return None
     x, y = operands
     shapes = np.shape(x.value), np.shape(y.value)
-    known = x.varies and y.varies and x.token is not None
-    if known and x.token == y.token and shapes[0] == shapes[1]:
+    if same(x, y):
         return True
     if int(np.prod(np.broadcast_shapes(*shapes), dtype=int)) > _LIMIT:
         return None

@@ -15,7 +15,7 @@ from ._node import Bar, Node, differentiable
 from ._package import jax, jnp, tree
 from ._results import raised
 
-__all__ = ["Options", "Run", "transformation"]
+__all__ = ["Options", "Run", "options", "transformation"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,19 @@ class Options:
     has_aux: bool = False
     scales: Any = None
     ratio: float | None = None
+
+
+def options(argnums: Any, has_aux: bool, scales: Any, ratio: Any) -> Options:
+    """The options of a transformation.
+
+    Raises:
+        OptionError: If ``ratio`` is not in [0, 1).
+    """
+    if ratio is not None and not (isinstance(ratio, (int, float)) and 0 <= ratio < 1):
+        msg = f"ratio is {ratio!r}, but must be a number in [0, 1)."
+        raise OptionError(msg)
+    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    return Options(numbers, bool(has_aux), scales, ratio)
 
 
 class Run:
@@ -113,6 +126,10 @@ class Run:
             )
             raise ShapeError(msg)
         return self.outputs[0]
+
+    def ones(self) -> list[Bar]:
+        """Absolute cotangents of 1 for all outputs."""
+        return [Bar(g=jnp.ones_like(x.value)) for x in self.outputs]
 
     def like_outputs(self, parts: Sequence[Any]) -> Any:
         """Flat arrays in the structure of the outputs."""
