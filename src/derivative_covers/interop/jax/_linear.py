@@ -75,8 +75,8 @@ def transposed(
             full[k] = part
         return bind(eqn, full)
 
-    avals = [eqn.invars[k].aval for k in at]
-    like = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
+    # Types as they were traced: with shardings, and axes of devices that they vary over.
+    like = [eqn.invars[k].aval for k in at]
     full = [
         jnp.zeros(var.aval.shape, var.aval.dtype) if bar is None else bar
         for bar, var in zip(bars, eqn.outvars, strict=True)

@@ -18,6 +18,9 @@ from ._results import raised
 __all__ = ["Options", "Run", "options", "transformation"]
 
 
+_PROGRAMS = 32  # compiled ones that a transformed function keeps
+
+
 @dataclass(frozen=True)
 class Options:
     """What all transformations take."""
@@ -254,6 +257,8 @@ def transformation(
 
         key = (structure, fixed, tuple(x is None for x in moving))
         if key not in compiled:
+            while len(compiled) >= _PROGRAMS:
+                del compiled[next(iter(compiled))]
             compiled[key] = jax.jit(lambda parts: plain(*whole(parts))[0])
         result = compiled[key](moving)
         status = result.status
