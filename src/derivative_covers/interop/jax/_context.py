@@ -11,7 +11,16 @@ import numpy as np
 from ._node import Bar, Node
 from ._package import jax, jnp, lax
 
-__all__ = ["DOMAIN", "GUARDED", "KINK", "RIGHT", "Context", "Mark", "status_of"]
+__all__ = [
+    "DOMAIN",
+    "GUARDED",
+    "KINK",
+    "RIGHT",
+    "Context",
+    "Mark",
+    "dealt",
+    "status_of",
+]
 
 _SMALL = 4096  # entries of a constant that is compared with others
 RIGHT, DOMAIN, KINK, GUARDED = 0, 1, 2, 3
@@ -121,11 +130,11 @@ class Context:
             return rho
         self._curved += 1
         shape = next(r.shape for r in rho if r is not None)
-        here = _dealt(shape, self._curved - 1, self.ngroups or 1) == self.group
+        here = dealt(shape, self._curved - 1, self.ngroups or 1) == self.group
         return tuple(r if r is None else jnp.where(here, r, 0) for r in rho)
 
 
-def _dealt(shape: tuple[int, ...], start: int, ngroups: int) -> Any:
+def dealt(shape: tuple[int, ...], start: int, ngroups: int) -> Any:
     """A group for each entry: along every axis they take turns, each in its own stride."""
     of = jnp.full((1,) * len(shape), start % ngroups, jnp.int32)
     for axis, n in enumerate(shape):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import OptionError
+from ._context import dealt
 from ._node import Bar
 from ._package import jnp, lax
 from ._program import Run, options, transformation
@@ -93,37 +94,41 @@ def _covered(
     run: Run, bars: list[Bar], ngroups: int | None
 ) -> tuple[list[Any], list[Any]]:
     """Gradient and cover of a sum of outputs times their cotangents."""
+    found = run.back(bars)
+    adj, h = [bar.adj for bar in found], [bar.g for bar in found]
     if ngroups is None:
-        found = run.back(bars)
-        return [bar.adj for bar in found], [bar.g for bar in found]
+        return adj, h
 
-    def channel(group: Any) -> tuple[list[Bar], Any]:
-        ctx = run.ctx.child()
+    def channel(group: Any) -> list[Bar]:
+        ctx = run.ctx.child()  # all faults have been looked for
         ctx.ngroups, ctx.group = ngroups, group
-        return run.back(bars, ctx), ctx.codes()
+        return run.back(bars, ctx)
 
-    return _channels(run, ngroups, channel)
+    return adj, _across(h, ngroups, channel)
 
 
-def _channels(
-    run: Run, ngroups: int, channel: Callable[[Any], tuple[list[Bar], Any]]
-) -> tuple[list[Any], list[Any]]:
-    """One sweep a group, in turn: adjoints, and quadrature across.
+def _across(
+    total: list[Any], ngroups: int, channel: Callable[[Any], list[Bar]]
+) -> list[Any]:
+    """Quadrature across groups, one sweep each, given the sum over all of them.
 
-    In turn and not at once, since arrays of all channels would leave the caches.
+    In turn and not at once, since arrays of all channels would leave the caches. Where
+    squares leave the range of numbers, the sum stands, which covers as well.
     """
 
-    def step(carry: Any, group: Any) -> Any:
-        _, h, codes = carry
-        found, more = channel(group)
-        h = [_hypot(part, bar.g) for part, bar in zip(h, found, strict=True)]
-        return ([bar.adj for bar in found], h, codes | more), None
+    def step(squares: list[Any], group: Any) -> tuple[list[Any], None]:
+        found = channel(group)
+        return [s + b.g * b.g for s, b in zip(squares, found, strict=True)], None
 
-    zero = [jnp.zeros_like(x) for x in run.inputs]
-    start = (zero, zero, jnp.zeros(3, bool))
-    (adj, h, codes), _ = lax.scan(step, start, jnp.arange(ngroups, dtype=jnp.int32))
-    run.ctx.flag_codes(codes, "an operation")
-    return adj, h
+    zero = [jnp.zeros_like(g) for g in total]
+    squares, _ = lax.scan(step, zero, jnp.arange(ngroups, dtype=jnp.int32))
+
+    def rooted(s: Any, g: Any) -> Any:
+        limits = jnp.finfo(s.dtype)
+        kept = (s > limits.tiny / limits.eps) & (s <= limits.max)
+        return jnp.where(kept, jnp.minimum(jnp.sqrt(s), g), g)
+
+    return [rooted(s, g) for s, g in zip(squares, total, strict=True)]
 
 
 def _hypot(x: Any, y: Any) -> Any:
@@ -216,17 +221,15 @@ def cover_nls(
 
 def _gram(run: Run, ngroups: int | None) -> list[Any]:
     """Cover of ``J' J``: absolute sensitivities of all outputs added up."""
+    total = [bar.g for bar in run.back(run.ones())]
     if ngroups is None:
-        return [bar.g for bar in run.back(run.ones())]
+        return total
 
-    def channel(group: Any) -> tuple[list[Bar], Any]:
+    def channel(group: Any) -> list[Bar]:
         seeds = []
         for x in run.outputs:
-            at = jnp.zeros(x.value.shape, jnp.int32)
-            for axis in range(at.ndim):
-                at = at + lax.broadcasted_iota(jnp.int32, at.shape, axis)
-            seeds.append(Bar(g=(at % ngroups == group).astype(x.value.dtype)))
-        ctx = run.ctx.child()
-        return run.back(seeds, ctx), ctx.codes()
+            here = dealt(x.value.shape, 0, ngroups) == group
+            seeds.append(Bar(g=here.astype(x.value.dtype)))
+        return run.back(seeds, run.ctx.child())
 
-    return _channels(run, ngroups, channel)[1]
+    return _across(total, ngroups, channel)
