@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,8 +12,8 @@ from ...errors import OptionError
 from ._context import DOMAIN, KINK, Context
 from ._facts import either, summed, through, times
 from ._interpret import bind
-from ._node import Bar, Node, differentiable, is_zero
-from ._package import jnp
+from ._node import Bar, Node, constant, differentiable, is_zero
+from ._package import core, jnp
 from ._places import alike
 from ._rule import Rule, register
 from ._split import root, split
@@ -98,24 +97,24 @@ _STEEP = frozenset(
 _PLAIN = frozenset({"sin", "cos", "tan"})
 
 
-def _given(operands: Sequence[Node]) -> list[Any]:
+def _given(op: Elemental, operands: Sequence[Node]) -> list[Any]:
     """Operands as a rule takes them: constants of no dimension as plain numbers.
 
-    One that has no value yet gets a dimension, since rules may look at numbers alone.
+    A power looks at numbers, and has none to look at if they get a dimension.
     """
     found = [x.value if x.varies else _number(x.value) for x in operands]
+    if op.arity == 1 or op.name != "power":
+        return found
     return [
-        v
-        if x.varies or isinstance(v, (int, float)) or jnp.ndim(v)
-        else jnp.reshape(v, 1)
-        for x, v in zip(operands, found, strict=True)
+        v if isinstance(v, (int, float)) or jnp.ndim(v) else jnp.reshape(v, 1)
+        for v in found
     ]
 
 
 def _number(value: Any) -> Any:
     """A literal as a Python number, which rules may look at; else the value."""
     try:
-        return value.item() if not jnp.ndim(value) else value
+        return value.item() if not jnp.ndim(value) else jnp.asarray(value)
     except Exception:  # a traced number has no value yet
         return value
 
@@ -139,7 +138,7 @@ def partials_of(
     shape = jnp.shape(value)
     found = tuple(
         p.reshape(shape) if jnp.ndim(p) > len(shape) else p
-        for p in _rule(op, operands).partials(jnp, *_given(operands), value)
+        for p in _rule(op, operands).partials(jnp, *_given(op, operands), value)
     )
     if op.arity == 1:
         return [found[0]], (found[1], 0.0, 0.0)
@@ -166,7 +165,7 @@ def _merged(c: Sequence[Any]) -> Any:
 
 def _faults(op: Elemental, operands: Sequence[Node]) -> tuple[Any, Any]:
     """Where operands are out of the domain and at a kink; None: nowhere."""
-    rule, given = _rule(op, operands), _given(operands)
+    rule, given = _rule(op, operands), _given(op, operands)
     outside = None
     if rule.domain is not None and op.name not in _PLAIN:
         outside = jnp.logical_not(_fitting(rule.domain(jnp, *given), operands))
@@ -208,14 +207,22 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
             if x.varies and x.mark is not None:
                 mark = either(mark, jnp.broadcast_to(x.mark, v.shape))
         out = Node(v, live, scale, mark, True)
-        kept = [x if x.varies else replace(x, mark=None) for x in operands]
+        # A loop would make arrays of literals, and rules like to see numbers.
+        kept = [
+            None if isinstance(atom, core.Literal) else x
+            for atom, x in zip(eqn.invars, operands, strict=True)
+        ]
         return [out], (kept, v)
 
     def reverse(
         ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]
     ) -> list[Bar | None]:
-        operands, v = residuals
+        kept, v = residuals
         (bar,) = bars
+        operands = [
+            constant(atom.val) if x is None else x
+            for atom, x in zip(eqn.invars, kept, strict=True)
+        ]
         merged = alike(ctx, operands)
         d, c = partials_of(op, operands, v, merged)
         outside, kink = _faults(op, operands)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,7 @@ class Run:
             for x, s in zip(self.inputs, scales, strict=True)
         ]
         results, self._residuals = forward(self.ctx, self._jaxpr, closed.consts, nodes)
+        results = [replace(x, value=jnp.asarray(x.value)) for x in results]
         self.outputs, more = results[:n], results[n:]
         self.aux = aux_tree.unflatten([x.value for x in more])
         for x in self.outputs:
@@ -189,8 +190,8 @@ def _replaced(args: Any, argnums: int | tuple[int, ...], given: Any) -> list[Any
 def _checked(x: Any) -> Any:
     """A differentiated leaf as an array of real floating-point numbers."""
     try:
-        x = jnp.asarray(x)
-    except TypeError:
+        x = jnp.asarray(None if isinstance(x, (str, bytes)) else x)
+    except (TypeError, ValueError):
         msg = f"a differentiated argument holds {x!r}; real numbers are needed."
         raise InputTypeError(msg) from None
     if not differentiable(x):
