@@ -84,7 +84,7 @@ class Context:
         tokens = [
             self._of_constant(x.value) if x.token is None else x.token for x in operands
         ]
-        return self.token((eqn.primitive.name, str(eqn.params), tuple(tokens)))
+        return self.token((*key_of(eqn), tuple(tokens)))
 
     def _of_constant(self, value: Any) -> int:
         """Equal for small constants of the same content, else for the same object."""
@@ -113,6 +113,14 @@ class Context:
             mine = [mark.found for mark in self.marks if mark.code == code]
             found.append(jnp.any(jnp.stack(mine)) if mine else jnp.zeros((), bool))
         return jnp.stack(found)
+
+    def by_code(self) -> dict[int, Any]:
+        """What was looked for, a boolean for each status."""
+        found: dict[int, Any] = {}
+        for mark in self.marks:
+            before = found.get(mark.code)
+            found[mark.code] = mark.found if before is None else before | mark.found
+        return found
 
     def flag_codes(self, codes: Any, name: str) -> None:
         """Note what a child found, maybe at each turn of a loop: shape ``(..., 3)``."""
@@ -143,6 +151,16 @@ def dealt(shape: tuple[int, ...], start: int, ngroups: int) -> Any:
         of = of + lax.expand_dims(mine, [a for a in range(len(shape)) if a != axis])
         of = jnp.where(of >= ngroups, of - ngroups, of)
     return of
+
+
+def key_of(eqn: Any) -> tuple[Hashable, ...]:
+    """What an equation does, for comparison with others."""
+    params = tuple(sorted(eqn.params.items()))
+    try:
+        hash(params)
+    except TypeError:
+        return eqn.primitive.name, str(eqn.params)
+    return eqn.primitive.name, params
 
 
 def status_of(codes: Any) -> Any:

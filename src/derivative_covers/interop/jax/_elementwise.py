@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,7 @@ from ._context import DOMAIN, KINK, Context
 from ._facts import either, summed, through, times
 from ._interpret import bind
 from ._node import Bar, Node, constant, differentiable, is_zero
-from ._package import core, jnp
+from ._package import core, jax, jnp
 from ._places import alike
 from ._rule import Rule, register
 from ._split import root, split
@@ -93,6 +94,8 @@ _STEEP = frozenset(
         "divide",
     ]
 )
+# Sums take no arithmetic that would be worth to be traced once.
+_LINEAR = frozenset({"add", "subtract", "negative"})
 # Outside of their domain the value is NaN, which every result shows.
 _PLAIN = frozenset({"sin", "cos", "tan"})
 
@@ -179,6 +182,95 @@ def _fitting(mask: Any, operands: Sequence[Node]) -> Any:
     return mask.reshape(()) if scalar and jnp.ndim(mask) else mask
 
 
+def _apart(eqn: Any, operands: Sequence[Node]) -> tuple[Any, list[Node | None]]:
+    """Numbers among the operands, and all others, without what tells them apart.
+
+    So equal operations of equal shapes are traced once.
+    """
+    found = [None if x.varies else _number(x.value) for x in operands]
+    numbers = tuple(v if isinstance(v, (int, float)) else None for v in found)
+    kept = [
+        replace(x, token=None) if n is None else None
+        for x, n in zip(operands, numbers, strict=True)
+    ]
+    return numbers, kept
+
+
+def _together(numbers: Any, kept: Sequence[Node | None]) -> list[Node]:
+    return [constant(n) if x is None else x for n, x in zip(numbers, kept, strict=True)]
+
+
+def _split_up(merged: Any) -> tuple[bool | None, Any]:
+    """Whether all slots are merged, or a mask of where they are."""
+    return (merged, None) if merged is None or merged is True else (None, merged)
+
+
+def facts(
+    op: Elemental, numbers: Any, merged: Any, scaled: bool, kept: Any, v: Any, mask: Any
+) -> Node:
+    """A node without its value: liveness, scale and mark of an entrywise result."""
+    operands = _together(numbers, kept)
+    if op.name in _STEEP and not scaled and op.arity == 1:
+        live, scale = operands[0].live, None
+    else:
+        d, _ = partials_of(op, operands, v, merged if mask is None else mask)
+        live, scale = through(scaled, operands, d)
+        if all(is_zero(p) for p in d):
+            live = jnp.zeros_like(v, dtype=bool)
+        if scaled and scale is None:
+            scale = jnp.zeros_like(v)
+        live = None if live is None else jnp.broadcast_to(live, v.shape)
+        scale = None if scale is None else jnp.broadcast_to(scale, v.shape)
+    outside, _ = _faults(op, operands)
+    mark = None if outside is None else jnp.broadcast_to(outside, v.shape)
+    for x in operands:
+        if x.varies and x.mark is not None:
+            mark = either(mark, jnp.broadcast_to(x.mark, v.shape))
+    return Node(None, live, scale, mark, True)
+
+
+def swept(
+    op: Elemental,
+    numbers: Any,
+    merged: Any,
+    ratio: float | None,
+    scaled: bool,
+    kept: Any,
+    v: Any,
+    bar: Bar,
+    mask: Any,
+) -> tuple[list[Bar], list[Any], dict[int, Any]]:
+    """Bars of the operands, their slot weights, and faults by status."""
+    operands = _together(numbers, kept)
+    ctx = Context(ratio, scaled)
+    same = merged if mask is None else mask
+    d, c = partials_of(op, operands, v, same)
+    outside, kink = _faults(op, operands)
+    linear = all(is_zero(e) for e in c)
+    if not linear:
+        for x in operands:
+            if x.varies:
+                outside = either(outside, x.mark)
+    if outside is not None:
+        ctx.reached(bar, outside, DOMAIN, op.name)
+    if kink is not None:
+        ctx.reached(bar, kink, KINK, op.name)
+    rho: Sequence[Any] = [None] * len(operands)
+    if bar.adj is not None and not linear:
+        weights = _weights(ctx, op.name, bar.adj, c, operands, same)
+        rho = [r if x.varies else None for x, r in zip(operands, weights, strict=False)]
+    found = [
+        Bar(times(p, bar.adj), times(p, bar.g, absolute=True)) if x.varies else Bar()
+        for x, p in zip(operands, d, strict=True)
+    ]
+    return found, list(rho), ctx.by_code()
+
+
+_ONCE = ("op", "numbers", "merged", "scaled")
+_facts_once = jax.jit(facts, static_argnames=_ONCE)
+_swept_once = jax.jit(swept, static_argnames=(*_ONCE, "ratio"))
+
+
 def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
     """The rule of a primitive that is an elemental; ``value(eqn, values)`` binds it."""
 
@@ -189,66 +281,43 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
         v = bind(eqn, values)[0] if value is None else value(*values)
         if not differentiable(v):
             return [Node(v)], None
-        steep = op.name in _STEEP and not ctx.scaled
-        if steep and op.arity == 1:
-            live, scale = operands[0].live, None
-        else:
-            d, _ = partials_of(op, operands, v, alike(ctx, operands))
-            live, scale = through(ctx, operands, d)
-            if all(is_zero(p) for p in d):
-                live = jnp.zeros(v.shape, bool)
-            if ctx.scaled and scale is None:
-                scale = jnp.zeros_like(v)
-            live = None if live is None else jnp.broadcast_to(live, v.shape)
-            scale = None if scale is None else jnp.broadcast_to(scale, v.shape)
-        outside, _ = _faults(op, operands)
-        mark = None if outside is None else jnp.broadcast_to(outside, v.shape)
-        for x in operands:
-            if x.varies and x.mark is not None:
-                mark = either(mark, jnp.broadcast_to(x.mark, v.shape))
-        out = Node(v, live, scale, mark, True)
+        numbers, kept = _apart(eqn, operands)
+        merged, mask = _split_up(alike(ctx, operands))
+        find = facts if op.name in _LINEAR else _facts_once
+        out = find(op, numbers, merged, ctx.scaled, kept, v, mask)
         # A loop would make arrays of literals, and rules like to see numbers.
         kept = [
             None if isinstance(atom, core.Literal) else x
             for atom, x in zip(eqn.invars, operands, strict=True)
         ]
-        return [out], (kept, v)
+        return [replace(out, value=v)], (kept, v)
 
     def reverse(
         ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]
     ) -> list[Bar | None]:
         kept, v = residuals
-        (bar,) = bars
         operands = [
             constant(atom.val) if x is None else x
             for atom, x in zip(eqn.invars, kept, strict=True)
         ]
-        merged = alike(ctx, operands)
-        d, c = partials_of(op, operands, v, merged)
-        outside, kink = _faults(op, operands)
-        linear = all(is_zero(e) for e in c)
-        if not linear:
-            for x in operands:
-                if x.varies:
-                    outside = either(outside, x.mark)
-        if outside is not None:
-            ctx.reached(bar, outside, DOMAIN, op.name)
-        if kink is not None:
-            ctx.reached(bar, kink, KINK, op.name)
-        rho: tuple[Any, ...] = (None, None)
-        if bar.adj is not None and not linear:
-            rho = _weights(ctx, op.name, bar.adj, c, operands, merged)
-        found: list[Bar | None] = []
-        for x, p, r in zip(operands, d, rho, strict=False):
-            if not x.varies or (is_zero(p) and r is None):
-                found.append(None)
+        numbers, kept = _apart(eqn, operands)
+        merged, mask = _split_up(alike(ctx, operands))
+        back = swept if op.name in _LINEAR else _swept_once
+        options = (op, numbers, merged, ctx.ratio, ctx.scaled)
+        found, rho, faults = back(*options, kept, v, bars[0], mask)
+        for code, where in faults.items():
+            ctx.flag(code, where, op.name)
+        if any(r is not None for r in rho):
+            rho = ctx.mine(tuple(rho))
+        back_to: list[Bar | None] = []
+        for x, bar, r in zip(operands, found, rho, strict=True):
+            if not x.varies or (bar == Bar() and r is None):
+                back_to.append(None)
                 continue
-            g = times(p, bar.g, absolute=True)
-            g = r if g is None else g if r is None else g + r
+            g = r if bar.g is None else bar.g if r is None else bar.g + r
             shape = jnp.shape(x.value)
-            adj = times(p, bar.adj)
-            found.append(Bar(summed(adj, shape), summed(g, shape)))
-        return found
+            back_to.append(Bar(summed(bar.adj, shape), summed(g, shape)))
+        return back_to
 
     return Rule(forward, reverse)
 
@@ -261,7 +330,7 @@ def _weights(
     operands: Sequence[Node],
     merged: Any,
 ) -> tuple[Any, ...]:
-    """Slot weights of the entries, those of other groups zero."""
+    """Slot weights of the entries."""
     if is_zero(c[1]):
         w = jnp.abs(adj)
         rho: tuple[Any, ...] = (root(w, c[0]), root(w, c[2]))
@@ -272,7 +341,7 @@ def _weights(
         if merged is not None:
             one = root(jnp.abs(adj), _merged(c))
             rho = jnp.where(merged, one, rho[0]), rho[1]
-    return ctx.mine(rho)
+    return rho
 
 
 def elemental(

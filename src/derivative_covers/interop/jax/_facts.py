@@ -48,7 +48,7 @@ def zeros(node: Node) -> Any:
 
 
 def through(
-    ctx: Context, operands: Sequence[Node], partials: Sequence[Any]
+    scaled: bool, operands: Sequence[Node], partials: Sequence[Any]
 ) -> tuple[Any, Any]:
     """Liveness and scale of an entrywise result, given its first partials."""
     live: Any = None
@@ -61,7 +61,7 @@ def through(
         if here is None:
             everywhere = True
         live = either(live, here)
-        if ctx.scaled:
+        if scaled:
             t = times(d, x.scale, absolute=True)
             scale = t if scale is None else scale + t
     return None if everywhere else live, scale

@@ -7,6 +7,7 @@ itself, for values, declared scales and cotangents alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ._context import KINK, Context
@@ -69,19 +70,46 @@ def transposed(
     if all(bar is None for bar in bars):
         return [None] * len(at)
 
-    def apply(*parts: Any) -> Any:
-        full = list(values)
-        for k, part in zip(at, parts, strict=True):
-            full[k] = part
-        return bind(eqn, full)
-
-    # Types as they were traced: with shardings, and axes of devices that they vary over.
-    like = [eqn.invars[k].aval for k in at]
     full = [
         jnp.zeros(var.aval.shape, var.aval.dtype) if bar is None else bar
         for bar, var in zip(bars, eqn.outvars, strict=True)
     ]
-    return jax.linear_transpose(apply, *like)(full)
+    # Types as they were traced: with shardings, and axes of devices that they vary over.
+    like = tuple(eqn.invars[k].aval for k in at)
+    rest = [None if k in at else v for k, v in enumerate(values)]
+    what = _Transpose(eqn.primitive, eqn.params, tuple(at), like)
+    try:
+        hash(what)
+    except TypeError:
+        return what(rest, full)
+    return _once(what, rest, full)
+
+
+@dataclass(frozen=True)
+class _Transpose:
+    """The transpose of a primitive with its parameters, for operands of some types."""
+
+    primitive: Any
+    params: Any
+    at: tuple[int, ...]
+    like: tuple[Any, ...]
+
+    def __hash__(self) -> int:
+        items = tuple(sorted(self.params.items()))
+        return hash((self.primitive, items, self.at, self.like))
+
+    def __call__(self, rest: Sequence[Any], bars: Sequence[Any]) -> Any:
+        def apply(*parts: Any) -> Any:
+            full = list(rest)
+            for k, part in zip(self.at, parts, strict=True):
+                full[k] = part
+            return bind(self, full)
+
+        return jax.linear_transpose(apply, *self.like)(list(bars))
+
+
+# Equal operations of equal shapes are transposed once.
+_once = jax.jit(_Transpose.__call__, static_argnums=0)
 
 
 def selection(placing: bool) -> Rule:
