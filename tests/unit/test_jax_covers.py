@@ -27,7 +27,9 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "powers": lambda np, x: np.sum(x[:3] ** x[3:]) + np.sum(x**2.5 + x**-1) + x[0] ** 5,
     "waves": lambda np, x: np.sum(np.sin(x) * np.cos(x[::-1])) + np.arctan2(x[0], x[1]),
-    "norms": lambda np, x: np.log(x @ x) + np.sqrt(np.dot(x[:3], x[3:])),
+    "norms": lambda np, x: (
+        np.log(x @ x) + np.sqrt(np.dot(x[:3], x[3:])) + np.sum(np.hypot(x, x[::-1] + 1))
+    ),
     "logistic": lambda np, x: np.sum(np.logaddexp(A @ x, 0.0)) / np.sum(np.tanh(x)),
     "extrema": lambda np, x: (
         np.max(x) * np.min(x) + np.sum(np.maximum(x, 1.0) ** 2 * np.abs(x - 1)) * x[1]

@@ -235,3 +235,13 @@ def test_custom_derivatives_go_through_the_primal_or_a_rule() -> None:
     dj.register("doc_cube", rule, function=True)
     f = dj.cover_hessian(lambda x: jnp.sum(doc_cube(x)))
     np.testing.assert_allclose(f(Y).h, np.sqrt(24 * Y), rtol=1e-14)
+
+
+def test_a_function_is_known_by_its_home_and_not_by_its_name_alone() -> None:
+    @jax.jit
+    def hypot(x: Any, y: Any) -> Any:
+        return x**2 * y
+
+    h = dj.cover_hessian(lambda x: hypot(x[0], x[1]))(np.ones(2)).h
+    assert h[0] * h[1] >= 2.0
+    assert h[0] ** 2 >= 2.0

@@ -16,7 +16,7 @@ from ._interpret import bind
 from ._node import Bar, Node, constant, differentiable, is_zero
 from ._package import core, jax, jnp
 from ._places import alike
-from ._rule import Rule, register
+from ._rule import Rule, recognise, register
 from ._split import root, split
 
 __all__ = ["elemental", "entrywise", "partials_of"]
@@ -429,4 +429,5 @@ for _primitive, _name in NAMES.items():
     register(_primitive, entrywise(by_name(_name)))
 register("integer_pow", _integer_power())
 register("rsqrt", _of_power(-0.5))
-register("logaddexp", entrywise(by_name("logaddexp")), function=True)
+for _name in ("hypot", "logaddexp", "logaddexp2", "logit", "sinc", "xlog1py", "xlogy"):
+    recognise(_name, entrywise(by_name(_name)))

@@ -10,7 +10,7 @@ from ...errors import InputTypeError, UnsupportedOperationError
 from ._context import Context
 from ._node import Bar, Node
 
-__all__ = ["Rule", "lookup", "refuse", "register", "takes_marks"]
+__all__ = ["Rule", "lookup", "recognise", "refuse", "register", "takes_marks"]
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,26 @@ def refuse(name: str, reason: str) -> None:
     _REFUSED[name] = reason
 
 
-def function_name(eqn: Any) -> str | None:
-    """The name of the user's function that a call with a custom derivative runs."""
-    body = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
+# Functions of JAX that are elementals, by name.
+_OWN: dict[str, Rule] = {}
+_BODIES = {**_CALLS, "jit": "jaxpr", "pjit": "jaxpr"}
+
+
+def recognise(function: str, rule: Rule) -> None:
+    """Give a function of JAX's own a rule in place of what it calls."""
+    _OWN[function] = rule
+
+
+def _of_function(eqn: Any) -> Rule | None:
+    """The rule of the function that a call runs, if that has one of its own."""
+    body = eqn.params.get(_BODIES[eqn.primitive.name])
     info = getattr(getattr(body, "jaxpr", body), "debug_info", None)
-    name = getattr(info, "func_name", None)
-    return None if name is None else name.rpartition(".")[2]
+    name = str(getattr(info, "func_name", "")).rpartition(".")[2]
+    if eqn.primitive.name in _CALLS and name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    # A user's function may have the same name.
+    file = str(getattr(info, "func_src_info", "")).replace("\\", "/")
+    return _OWN.get(name) if "/jax/_src/" in file else None
 
 
 def takes_marks(eqn: Any) -> bool:
@@ -121,8 +135,8 @@ def lookup(eqn: Any) -> Rule:
         UnsupportedOperationError: If there is none.
     """
     name = eqn.primitive.name
-    if name in _CALLS:
-        rule = _FUNCTIONS.get(function_name(eqn) or "")
+    if name in _BODIES:
+        rule = _of_function(eqn)
         if rule is not None:
             return rule
     rule = _RULES.get(name)
