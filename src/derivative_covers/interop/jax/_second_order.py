@@ -57,9 +57,10 @@ def cover_hessian(
         OptionError: If an option has a value that cannot be used.
 
     Guarantee:
-        Covers to rounding, if the status is 0 or 3. It is the sum merge of the NumPy
-        package on the same program, where no operation meets one entry twice (as
-        ``x @ x`` of a matrix does, which is covered less tightly here).
+        Covers to rounding, if the status is 0 or 3. With status 0 it is the sum merge
+        of :func:`derivative_covers.cover_hessian` for the same operations on arrays, to
+        rounding. It is looser where a program meets an entry again that it has chosen by
+        value (``x - x.max()``, ``x * jnp.sort(x)``), which is known on a tape.
 
     Cost:
         About two gradients of the compiled function, or one more for each group.
