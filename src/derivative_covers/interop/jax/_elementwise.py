@@ -13,6 +13,7 @@ from ...errors import OptionError
 from ._context import DOMAIN, KINK, Context
 from ._facts import either, summed, through, times
 from ._interpret import bind
+from ._names import LINEAR, NAMES, PLAIN, STEEP
 from ._node import Bar, Node, constant, differentiable, is_zero
 from ._package import core, jax, jnp
 from ._places import alike
@@ -20,84 +21,6 @@ from ._rule import Rule, recognise, register
 from ._split import root, split
 
 __all__ = ["elemental", "entrywise", "partials_of"]
-
-# Primitives that are elementals, under JAX's and under the field's name.
-NAMES = {
-    "abs": "absolute",
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "add": "add",
-    "add_any": "add",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "bessel_i0e": "i0e",
-    "bessel_i1e": "i1e",
-    "cbrt": "cbrt",
-    "ceil": "ceil",
-    "cos": "cos",
-    "cosh": "cosh",
-    "digamma": "digamma",
-    "div": "divide",
-    "erf": "erf",
-    "erf_inv": "erfinv",
-    "erfc": "erfc",
-    "exp": "exp",
-    "exp2": "exp2",
-    "expm1": "expm1",
-    "floor": "floor",
-    "lgamma": "gammaln",
-    "log": "log",
-    "log1p": "log1p",
-    "logistic": "expit",
-    "max": "maximum",
-    "min": "minimum",
-    "mul": "multiply",
-    "neg": "negative",
-    "pow": "power",
-    "rem": "fmod",
-    "round": "rint",
-    "sign": "sign",
-    "sin": "sin",
-    "sinh": "sinh",
-    "sqrt": "sqrt",
-    "square": "square",
-    "sub": "subtract",
-    "tan": "tan",
-    "tanh": "tanh",
-}
-# First partials that vanish nowhere, underflow aside: liveness passes as it is.
-_STEEP = frozenset(
-    [
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log1p",
-        "expit",
-        "sqrt",
-        "cbrt",
-        "tan",
-        "tanh",
-        "sinh",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "erf",
-        "erfc",
-        "erfinv",
-        "divide",
-    ]
-)
-# Sums take no arithmetic that would be worth to be traced once.
-_LINEAR = frozenset({"add", "subtract", "negative"})
-# Outside of their domain the value is NaN, which every result shows.
-_PLAIN = frozenset({"sin", "cos", "tan"})
 
 
 def _given(op: Elemental, operands: Sequence[Node]) -> list[Any]:
@@ -170,7 +93,7 @@ def _faults(op: Elemental, operands: Sequence[Node]) -> tuple[Any, Any]:
     """Where operands are out of the domain and at a kink; None: nowhere."""
     rule, given = _rule(op, operands), _given(op, operands)
     outside = None
-    if rule.domain is not None and op.name not in _PLAIN:
+    if rule.domain is not None and op.name not in PLAIN:
         outside = jnp.logical_not(_fitting(rule.domain(jnp, *given), operands))
     kink = None if rule.kink is None else _fitting(rule.kink(jnp, *given), operands)
     return outside, kink
@@ -210,7 +133,7 @@ def facts(
 ) -> Node:
     """A node without its value: liveness, scale and mark of an entrywise result."""
     operands = _together(numbers, kept)
-    if op.name in _STEEP and not scaled and op.arity == 1:
+    if op.name in STEEP and not scaled and op.arity == 1:
         live, scale = operands[0].live, None
     else:
         d, _ = partials_of(op, operands, v, merged if mask is None else mask)
@@ -283,7 +206,7 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
             return [Node(v)], None
         numbers, kept = _apart(eqn, operands)
         merged, mask = _split_up(alike(ctx, operands))
-        find = facts if op.name in _LINEAR else _facts_once
+        find = facts if op.name in LINEAR else _facts_once
         out = find(op, numbers, merged, ctx.scaled, kept, v, mask)
         # A loop would make arrays of literals, and rules like to see numbers.
         kept = [
@@ -302,7 +225,7 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
         ]
         numbers, kept = _apart(eqn, operands)
         merged, mask = _split_up(alike(ctx, operands))
-        back = swept if op.name in _LINEAR else _swept_once
+        back = swept if op.name in LINEAR else _swept_once
         options = (op, numbers, merged, ctx.ratio, ctx.scaled)
         found, rho, faults = back(*options, kept, v, bars[0], mask)
         for code, where in faults.items():
