@@ -97,7 +97,7 @@ def test_a_sum_is_that_of_one_program_and_its_cover_lies_between():
 
 
 def test_least_squares_are_those_of_all_residuals():
-    found = parallel.cover_nls(programs.rate, POINT, data=iter(SHARDS))
+    found = parallel.cover_nls(programs.rate, POINT, data=iter(SHARDS), progress=True)
     one = dc.cover_nls(whole, POINT, ngroups=None)
     for name in ("value", "gradient", "h", "h_gn", "h_curv"):
         np.testing.assert_allclose(
