@@ -224,7 +224,7 @@ def cover_map(
         With the sum merge as :meth:`Compiled.covers`: a few nanoseconds an operation of
         the program and point, on all cores where ``executor`` is None and one core a
         worker otherwise. Other merges, declared scales, boxes, and programs that cannot
-        be replayed are recorded at each point. A batch takes about 0.2 seconds.
+        be replayed are recorded at each point. A batch takes about half a second.
 
     Source:
         The points are independent.
