@@ -43,7 +43,14 @@ A primitive has a :class:`Rule` of two functions. A square root, say, would be::
 
 from __future__ import annotations
 
-from . import _bilinear, _calls, _choices, _linear, _reductions  # noqa: F401
+from . import (  # noqa: F401
+    _bilinear,
+    _calls,
+    _choices,
+    _control,
+    _linear,
+    _reductions,
+)
 from ._elementwise import elemental
 from ._first_order import abs_forward, abs_reverse, cover_jacobian, gramcover
 from ._results import HessianCover, JacobianCover, NLSCover, Sensitivities, checked

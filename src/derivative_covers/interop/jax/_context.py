@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,11 +59,18 @@ class Context:
     origins: dict[int, tuple[int, Any]] = field(default_factory=dict)
     _tokens: dict[Hashable, int] = field(default_factory=dict)
     _kept: list[Any] = field(default_factory=list)
-    _curved: int = 0
+    _known: dict[Hashable, Any] = field(default_factory=dict)
+    _curved: Any = 0
 
-    def child(self) -> Context:
-        """The same options with findings of its own."""
-        return replace(self, marks=[])
+    def child(self, turn: Any = 0) -> Context:
+        """The same options with findings of its own, maybe at a turn of a loop."""
+        return replace(self, marks=[], _curved=self._curved + turn)
+
+    def known(self, key: Hashable, kept: Any, find: Callable[[], Any]) -> Any:
+        """What ``find()`` gives, found once for a key; ``kept`` lives as long."""
+        if key not in self._known:
+            self._known[key] = (kept, find())
+        return self._known[key][1]
 
     def threshold(self, dtype: Any) -> Any:
         """The guard's ratio in a floating type."""

@@ -1,0 +1,143 @@
+"""Covers through loops and branches of JAX: those of the unrolled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from derivative_covers.errors import DomainError, UnsupportedOperationError
+from derivative_covers.interop import jax as dj
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.5, 1.5, 4)
+A = RNG.uniform(-0.5, 0.5, (4, 4))
+# Compiling takes all the time here, so the compiler is told not to optimise.
+FAST = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+def compiled(f: Any) -> Any:
+    return jax.jit(f, compiler_options=FAST)
+
+
+@pytest.fixture(autouse=True)
+def doubles() -> Iterator[None]:
+    with jax.enable_x64(True):
+        yield
+
+
+def unrolled(f: Any, init: Any, xs: Any, reverse: bool = False) -> Any:
+    """What ``jax.lax.scan`` does, written out."""
+    carry, found = init, []
+    for x in xs[::-1] if reverse else xs:
+        carry, y = f(carry, x)
+        found.append(y)
+    found = found[::-1] if reverse else found
+    return carry, jax.tree.map(lambda *parts: jnp.stack(parts), *found)
+
+
+def loops(scan: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Carries that vary, that start as constants and that count; consts, entries, ys."""
+
+    def step(carry: Any, entry: Any) -> Any:
+        s, v, k = carry
+        v = jnp.tanh(A @ v) * v + entry * jnp.sin(s)
+        return (s + v[0] * entry, v, k + 1), (jnp.exp(-s) * v[1], k)
+
+    def f(x: Any) -> Any:
+        (s, v, _), (ys, ks) = scan(step, (0.5, x * x, 0), x[:3])
+        back, _ = scan(lambda c, e: (c * jnp.cos(e + x[0]), None), s, v, reverse=True)
+        return back * v.sum() + (ks * ys**2).sum()
+
+    return f
+
+
+def nest(loop: Callable[..., Any]) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        def outer(i: Any, y: Any) -> Any:
+            return loop(0, 2, lambda k, z: z + 0.1 * jnp.sin(z) * x[k] * y[i], y)
+
+        return (loop(0, 3, outer, x) ** 2).sum()
+
+    return f
+
+
+def written_out(low: int, high: int, f: Any, y: Any) -> Any:
+    for k in range(low, high):
+        y = f(k, y)
+    return y
+
+
+def branches(x: Any) -> Any:
+    a = jax.lax.cond(x[0] > 0.1, lambda x: jnp.sqrt(x[0] * x[1]), lambda x: x[2], x)
+    cases = [lambda x, y: x.sum(), lambda x, y: 3.0, lambda x, y: jnp.prod(x) * y]
+    b = jax.lax.switch(jnp.argmax(x) * 0 + 2, cases, x, a)
+    return a * b + jax.lax.cond(x[0] > 5, lambda x: x[0], lambda x: 2.0, x) * x[2] ** 3
+
+
+def chosen(x: Any) -> Any:
+    a = jnp.sqrt(x[0] * x[1])
+    return a * (jnp.prod(x) * a) + 2.0 * x[2] ** 3
+
+
+@pytest.mark.parametrize(
+    ("f", "plain"),
+    [
+        (loops(jax.lax.scan), loops(unrolled)),
+        (nest(jax.lax.fori_loop), nest(written_out)),
+        (branches, chosen),
+    ],
+    ids=["scan", "fori_loop", "cond"],
+)
+def test_same_as_the_unrolled_program(f: Any, plain: Any) -> None:
+    found = compiled(dj.cover_hessian(f))(X)
+    other = compiled(dj.cover_hessian(plain))(X)
+    assert int(found.status) == 0
+    np.testing.assert_allclose(found.gradient, other.gradient, rtol=1e-12)
+    np.testing.assert_allclose(found.h, other.h, rtol=1e-13)
+    H = compiled(jax.hessian(plain))(X)
+    assert np.all(np.abs(H) <= np.outer(found.h, found.h) * (1 + 1e-12) + 1e-14)
+
+
+def test_loops_under_vmap_in_groups_and_of_no_turns() -> None:
+    def f(x: Any) -> Any:
+        def step(c: Any, e: Any) -> Any:
+            return jax.lax.cond(e > 1, lambda c: c * c, lambda c: c + e**3, c), c
+
+        last, ys = jax.lax.scan(step, x[0] * x[1], x)
+        return last + jnp.sum(ys**2)
+
+    points = np.stack([X, 2.0 * X])
+    batch = compiled(jax.vmap(dj.cover_hessian(f)))(points)
+    for k, x in enumerate(points):
+        one = compiled(dj.cover_hessian(f))(x)
+        np.testing.assert_allclose(batch.h[k], one.h, rtol=1e-14)
+        np.testing.assert_allclose(batch.gradient[k], one.gradient, rtol=1e-14)
+        H = jax.hessian(f)(x)
+        groups = compiled(dj.cover_hessian(f, 3))(x).h
+        assert np.all(np.abs(H) <= np.outer(groups, groups) * (1 + 1e-12))
+    none = dj.cover_hessian(
+        lambda x: jax.lax.scan(lambda c, e: (c * e, c), x[0], jnp.zeros(0))[0] ** 2
+    )
+    np.testing.assert_allclose(none(X).h, [2**0.5, 0, 0, 0])
+
+
+def test_what_loops_cannot_do_is_said() -> None:
+    def falling(x: Any) -> Any:
+        return jax.lax.scan(lambda c, e: (c - jnp.sqrt(e - 1), None), x[0], x)[0]
+
+    assert int(jax.jit(dj.cover_hessian(falling))(X).status) == 1
+    with pytest.raises(DomainError):
+        dj.cover_hessian(falling)(X)
+
+    def endless(x: Any) -> Any:
+        return jax.lax.while_loop(lambda c: c < 9, lambda c: c * 2, x[0])
+
+    with pytest.raises(UnsupportedOperationError, match=r"'while'.*fori_loop"):
+        dj.cover_hessian(endless)(X)
+    fixed = dj.cover_hessian(lambda x: endless(jnp.ones(1)) * x[0] ** 2)
+    np.testing.assert_allclose(fixed(X).h[0], 32**0.5)
