@@ -223,11 +223,11 @@ class Loop:
 
 
 def _mapped(node: Node, of: Callable[[Any], Any]) -> Node:
-    parts = [
+    value, live, scale, mark = (
         None if part is None else of(part)
         for part in (node.value, node.live, node.scale, node.mark)
-    ]
-    return Node(*parts, node.varies, node.token)
+    )
+    return Node(value, live, scale, mark, node.varies, node.token)
 
 
 def _entry(ctx: Context, node: Node, of: Callable[[Any], Any]) -> Node:
