@@ -48,7 +48,9 @@ from . import (  # noqa: F401
     _calls,
     _choices,
     _control,
+    _linalg,
     _linear,
+    _placing,
     _reductions,
 )
 from ._elementwise import elemental

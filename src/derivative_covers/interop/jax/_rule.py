@@ -42,6 +42,10 @@ class Rule:
 _RULES: dict[str, Rule] = {}
 _FUNCTIONS: dict[str, Rule] = {}
 _REFUSED: dict[str, str] = {}
+_COMPLEX = (
+    "complex numbers have no rules; compute real and imaginary parts by real operations, "
+    "such as products with matrices of cosines and sines in place of a Fourier transform"
+)
 # Calls that keep the name of a user's function, which may have a rule of its own.
 _CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr"}
 
@@ -122,6 +126,13 @@ def _of_function(eqn: Any) -> Rule | None:
     return _OWN.get(name) if "/jax/_src/" in file else None
 
 
+def _is_complex(eqn: Any) -> bool:
+    """Whether an operation, calls and loops aside, makes complex numbers of real ones."""
+    if any("jaxpr" in key or key == "branches" for key in eqn.params):
+        return False
+    return any(var.aval.dtype.kind == "c" for var in eqn.outvars)
+
+
 def takes_marks(eqn: Any) -> bool:
     """Whether the rule of an equation follows the marks of booleans."""
     rule = _RULES.get(eqn.primitive.name)
@@ -140,8 +151,9 @@ def lookup(eqn: Any) -> Rule:
         if rule is not None:
             return rule
     rule = _RULES.get(name)
-    if rule is None:
-        reason = _REFUSED.get(name, "it has no rule")
+    complex_numbers = _is_complex(eqn)
+    if rule is None or complex_numbers:
+        reason = _COMPLEX if complex_numbers else _REFUSED.get(name, "it has no rule")
         msg = (
             f"the JAX primitive {name!r} depends on the differentiated inputs, and "
             f"{reason}. Write the function with other operations, cut the dependence "

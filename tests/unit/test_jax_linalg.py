@@ -1,0 +1,137 @@
+"""Covers through JAX's linear algebra and indexing: those of the NumPy package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import derivative_covers as dc
+from derivative_covers.errors import NondifferentiableError, UnsupportedOperationError
+from derivative_covers.interop import jax as dj
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.5, 1.5, 3)
+PARTS = RNG.normal(size=(3, 3, 3))
+SYMMETRIC = PARTS @ PARTS.transpose(0, 2, 1)
+C = RNG.normal(size=(3, 2))
+# Compiling takes all the time here, so the compiler is told not to optimise.
+FAST = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+def compiled(f: Any) -> Any:
+    return jax.jit(f, compiler_options=FAST)
+
+
+@pytest.fixture(autouse=True)
+def doubles() -> Iterator[None]:
+    with jax.enable_x64(True):
+        yield
+
+
+def matrix(np: Any, x: Any, parts: Any = PARTS) -> Any:
+    return 3 * np.eye(3) + x[0] * parts[0] + x[1] * x[2] * parts[1] + parts[2] * x[2]
+
+
+def systems(np: Any, x: Any) -> Any:
+    a = matrix(np, x)
+    whole = (np.linalg.solve(a, x) ** 2).sum() + (np.linalg.solve(a, C) * x[1]).sum()
+    return whole + (np.linalg.inv(a[:2, :2]) ** 3).sum()
+
+
+def spectra(np: Any, x: Any) -> Any:
+    a = matrix(np, x)
+    tall = (np.linalg.svd(a[:, :2], compute_uv=False) ** 3).sum()
+    return (np.linalg.eigvalsh(matrix(np, x, SYMMETRIC)) ** 3).sum() + tall
+
+
+def differences(gradient: Any, x: Any) -> Any:
+    """The Hessian by central differences of the gradient."""
+    step = 1e-5 * np.eye(x.size)
+    return np.array([gradient(x + e) - gradient(x - e) for e in step]) / 2e-5
+
+
+def cholesky(np: Any, a: Any) -> Any:
+    if np is jnp:
+        return jax.lax.linalg.cholesky(a, symmetrize_input=False)
+    return np.linalg.cholesky(a)
+
+
+def factors(np: Any, x: Any) -> Any:
+    return (cholesky(np, matrix(np, x, SYMMETRIC)) ** 3).sum()
+
+
+@pytest.mark.parametrize("program", [systems, spectra, factors])
+def test_same_as_the_tape(program: Any) -> None:
+    cover = compiled(dj.cover_hessian(lambda x: program(jnp, x)))
+    found, tape = cover(X), dc.cover_hessian(lambda x: program(np, x), X)
+    np.testing.assert_allclose(found.value, tape.value, rtol=1e-12)
+    np.testing.assert_allclose(found.gradient, tape.gradient, rtol=1e-10)
+    np.testing.assert_allclose(found.h, tape.h, rtol=1e-10)
+
+
+def test_triangular_systems_and_determinants_cover() -> None:
+    def f(np: Any, x: Any) -> Any:
+        a = matrix(np, x, SYMMETRIC)
+        if np is not jnp:
+            plain = np.linalg.solve(np.linalg.cholesky(a).T, x)
+            right = np.linalg.solve(np.linalg.cholesky(a).T, C * x[0])
+        else:
+            factor = np.linalg.cholesky(a)
+            plain = jax.scipy.linalg.solve_triangular(factor, x, lower=True, trans=1)
+            right = jax.lax.linalg.triangular_solve(factor, C.T * x[0], lower=True).T
+        whole = (plain**3).sum() + (right**2).sum()
+        return whole + np.linalg.slogdet(matrix(np, x))[1]
+
+    cover = compiled(jax.vmap(dj.cover_hessian(lambda x: f(jnp, x))))
+    found = cover(np.stack([X, X + 0.2]))
+    assert found.status.tolist() == [0, 0]
+    for k, x in enumerate((X, X + 0.2)):
+        gradient = dc.cover_hessian(lambda x: f(np, x), x).gradient
+        np.testing.assert_allclose(found.gradient[k], gradient, rtol=1e-9)
+        H = differences(lambda x: cover(np.stack([x, x])).gradient[0], x)
+        assert np.all(np.abs(H) <= np.outer(found.h[k], found.h[k]) * (1 + 1e-6))
+
+
+def test_entries_put_and_taken() -> None:
+    def f(x: Any) -> Any:
+        y = jnp.zeros(4).at[jnp.array([0, 2, 2])].set(x * x)
+        y = y.at[1].set(x[0] * x[1]).at[9].set(x[0], mode="drop")
+        y = y.at[3].subtract(x[2] ** 3)
+        top, _ = jax.lax.top_k(y, 2)
+        return jnp.sum(y**2 * jnp.arange(4.0)) * top[0] * top[1]
+
+    def plain(x: Any) -> Any:
+        y = np.stack([x[0] * x[0], x[0] * x[1], x[2] * x[2], -(x[2] ** 3)])
+        order = np.argsort(dc.value(y))
+        return np.sum(y**2 * np.arange(4.0)) * y[order[-1]] * y[order[-2]]
+
+    found, other = compiled(dj.cover_hessian(f))(X), dc.cover_hessian(plain, X)
+    np.testing.assert_allclose(found.gradient, other.gradient, rtol=1e-12)
+    np.testing.assert_allclose(found.h, other.h, rtol=1e-13)
+    with pytest.raises(NondifferentiableError):
+        dj.cover_hessian(lambda x: jax.lax.top_k(x, 1)[0][0] ** 2)(np.ones(3))
+
+
+def conjugate(x: Any) -> Any:
+    return jax.scipy.sparse.linalg.cg(lambda v: matrix(jnp, x) @ v, x)[0].sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "says"),
+    [
+        (lambda x: jnp.linalg.qr(matrix(jnp, x))[1].sum(), r"'qr'.*cholesky"),
+        (lambda x: jnp.linalg.eigh(matrix(jnp, x))[1].sum(), r"vectors.*eigvalsh"),
+        (lambda x: jnp.abs(jnp.fft.fft(x)).sum(), r"complex numbers"),
+        (lambda x: x.at[0].multiply(x[1]).sum(), r"'scatter.mul'"),
+        (conjugate, r"dense matrix.*stop_gradient"),
+    ],
+    ids=["qr", "eigenvectors", "complex", "scatter_mul", "cg"],
+)
+def test_what_has_no_rule_is_refused_by_name(f: Callable[..., Any], says: str) -> None:
+    with pytest.raises(UnsupportedOperationError, match=says):
+        jax.eval_shape(dj.cover_hessian(f), X)
