@@ -135,7 +135,6 @@ def centred_square(x: Any) -> Any:
     return _SQUARE.bind(x)
 
 
-@_CENTRED.def_abstract_eval
 def _shape_of_product(x: Any, y: Any, **params: Any) -> Any:
     def plain(x: Any, y: Any) -> Any:
         return lax.dot_general_p.bind(x, y, **params)
@@ -146,7 +145,6 @@ def _shape_of_product(x: Any, y: Any, **params: Any) -> Any:
     return x.update(shape=out.shape, dtype=out.dtype)
 
 
-@_SQUARE.def_abstract_eval
 def _shape_of_square(x: Any) -> Any:
     return x
 
@@ -187,6 +185,8 @@ def _square_partials(xp: Any, x: Any, v: Any) -> tuple[Any, Any]:
     return 0.0, 2.0
 
 
+_CENTRED.def_abstract_eval(_shape_of_product)
+_SQUARE.def_abstract_eval(_shape_of_square)
 register(_CENTRED, Rule(_centred, _from_centred))
 register(
     _SQUARE,
