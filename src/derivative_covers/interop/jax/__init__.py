@@ -52,6 +52,7 @@ from . import (  # noqa: F401
     _linear,
     _placing,
     _reductions,
+    _special,
 )
 from ._elementwise import elemental
 from ._first_order import abs_forward, abs_reverse, cover_jacobian, gramcover

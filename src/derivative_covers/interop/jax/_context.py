@@ -64,6 +64,8 @@ class Context:
 
     def child(self, turn: Any = 0) -> Context:
         """The same options with findings of its own, maybe at a turn of a loop."""
+        if self.group is None:
+            return replace(self, marks=[])
         return replace(self, marks=[], _curved=self._curved + turn)
 
     def known(self, key: Hashable, kept: Any, find: Callable[[], Any]) -> Any:

@@ -44,16 +44,19 @@ def facts(node: Node) -> Facts:
 
 def fitted(ctx: Context, node: Node, want: Facts) -> Node:
     """The node, without its token, with facts filled in."""
-    shape = jnp.shape(node.value)
+
+    def everywhere(truth: bool) -> Any:
+        return jnp.full_like(node.value, truth, dtype=bool)
+
     live = scale = mark = None
     if want.live:
-        live = jnp.full(shape, node.varies) if node.live is None else node.live
-        live = live if node.varies else jnp.zeros(shape, bool)
+        live = node.live if node.varies else None
+        live = everywhere(node.varies) if live is None else live
     if want.varies and ctx.scaled:
         scale = node.scale if node.varies else None
         scale = jnp.zeros_like(node.value) if scale is None else scale
     if want.mark:
-        mark = jnp.zeros(shape, bool) if node.mark is None else node.mark
+        mark = everywhere(False) if node.mark is None else node.mark
     return Node(node.value, live, scale, mark, want.varies)
 
 
@@ -63,11 +66,17 @@ class Report:
     def __init__(self) -> None:
         self._names: dict[int, dict[str, None]] = {}
 
-    def codes(self, child: Context) -> Any:
-        """The findings of a child, to be returned from where it was made."""
+    def codes(self, child: Context, nodes: Sequence[Node] = ()) -> Any:
+        """The findings of a child, to be returned from where it was made.
+
+        They vary over those axes of devices that any of the nodes varies over.
+        """
         for mark in child.marks:
             self._names.setdefault(mark.code, {})[mark.name] = None
-        return child.codes()
+        codes = child.codes()
+        for x in nodes:
+            codes = codes | jnp.full_like(x.value, False, dtype=bool, shape=(3,))
+        return codes
 
     def to(self, ctx: Context, codes: Any) -> None:
         """Pass findings on, shape ``(..., 3)``."""
@@ -118,7 +127,7 @@ def _branched(
             child = ctx.child()
             found, _ = forward(child, branch.jaxpr, branch.consts, nodes)
             found = [fitted(ctx, x, w) for x, w in zip(found, want, strict=True)]
-            return found, report.codes(child)
+            return found, report.codes(child, nodes)
 
         return run
 
@@ -145,7 +154,7 @@ def _unbranched(
                 _whole(bar, x, signed) if x.varies else None
                 for bar, x in zip(found, nodes, strict=False)
             ]
-            return back, report.codes(child)
+            return back, report.codes(child, nodes)
 
         return run
 
@@ -195,10 +204,11 @@ class Loop:
             want = more
 
     def _one_entry(self) -> list[Node]:
-        """Entries of one turn where there may be none."""
+        """Entries of at least one turn."""
 
         def some(part: Any) -> Any:
-            return None if part is None else jnp.zeros((1, *part.shape[1:]), part.dtype)
+            more = jnp.zeros((1, *part.shape[1:]), part.dtype)
+            return part if self.params["length"] else more
 
         return [_mapped(x, some) for x in self.entries]
 
