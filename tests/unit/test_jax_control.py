@@ -75,10 +75,11 @@ def written_out(low: int, high: int, f: Any, y: Any) -> Any:
 
 
 def branches(x: Any) -> Any:
+    two = lambda x: jnp.full_like(x[0], 2.0)  # noqa: E731
     a = jax.lax.cond(x[0] > 0.1, lambda x: jnp.sqrt(x[0] * x[1]), lambda x: x[2], x)
-    cases = [lambda x, y: x.sum(), lambda x, y: 3.0, lambda x, y: jnp.prod(x) * y]
+    cases = [lambda x, y: x.sum(), lambda x, y: 0 * y + 3, lambda x, y: jnp.prod(x) * y]
     b = jax.lax.switch(jnp.argmax(x) * 0 + 2, cases, x, a)
-    return a * b + jax.lax.cond(x[0] > 5, lambda x: x[0], lambda x: 2.0, x) * x[2] ** 3
+    return a * b + jax.lax.cond(x[0] > 5, lambda x: x[0], two, x) * x[2] ** 3
 
 
 def chosen(x: Any) -> Any:
@@ -86,17 +87,30 @@ def chosen(x: Any) -> Any:
     return a * (np.prod(x) * a) + 2.0 * x[2] ** 3
 
 
+def on_devices(f: Any) -> Any:
+    """The function applied on every device, to its part of an array."""
+    auto = (jax.sharding.AxisType.Auto,)
+    mesh = jax.make_mesh((1,), ("d",), axis_types=auto)
+    part = jax.sharding.PartitionSpec("d")
+
+    def each(x: Any) -> Any:
+        return jax.tree.map(lambda a: a[None], f(x[0]))
+
+    whole = jax.shard_map(each, mesh=mesh, in_specs=part, out_specs=part)
+    return lambda x: jax.tree.map(lambda a: a[0], whole(x[None]))
+
+
 @pytest.mark.parametrize(
-    ("f", "plain"),
+    ("f", "plain", "where"),
     [
-        (loops(jnp, jax.lax.scan), loops(np, unrolled)),
-        (nest(jnp, jax.lax.fori_loop), nest(np, written_out)),
-        (branches, chosen),
+        (loops(jnp, jax.lax.scan), loops(np, unrolled), lambda f: f),
+        (nest(jnp, jax.lax.fori_loop), nest(np, written_out), on_devices),
+        (branches, chosen, on_devices),
     ],
     ids=["scan", "fori_loop", "cond"],
 )
-def test_same_as_the_unrolled_program(f: Any, plain: Any) -> None:
-    found = compiled(dj.cover_hessian(f))(X)
+def test_same_as_the_unrolled_program(f: Any, plain: Any, where: Any) -> None:
+    found = compiled(where(dj.cover_hessian(f)))(X)
     tape = dc.cover_hessian(plain, X)
     assert int(found.status) == 0
     np.testing.assert_allclose(found.value, tape.value, rtol=1e-13)

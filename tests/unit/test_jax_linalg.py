@@ -50,7 +50,7 @@ def spectra(np: Any, x: Any) -> Any:
 
 
 def differences(gradient: Any, x: Any) -> Any:
-    """The Hessian by central differences of the gradient."""
+    """Derivatives by central differences: the Hessian, given the gradient."""
     step = 1e-5 * np.eye(x.size)
     return np.array([gradient(x + e) - gradient(x - e) for e in step]) / 2e-5
 
@@ -115,6 +115,24 @@ def test_entries_put_and_taken() -> None:
     np.testing.assert_allclose(found.h, other.h, rtol=1e-13)
     with pytest.raises(NondifferentiableError):
         dj.cover_hessian(lambda x: jax.lax.top_k(x, 1)[0][0] ** 2)(np.ones(3))
+
+
+def test_special_functions_and_windows_cover() -> None:
+    def f(x: Any) -> Any:
+        special = jax.scipy.special
+        gammas = special.gammainc(2.5, x[0] * x[1]) * special.polygamma(1, x[2])
+        image = jnp.outer(x, jnp.sin(x))
+        pool = jax.lax.reduce_window(
+            image, -jnp.inf, jax.lax.max, (1, 2), (1, 2), "SAME"
+        )
+        return gammas + (pool**2).sum()
+
+    cover = compiled(dj.cover_hessian(f))
+    found = cover(X)
+    slope = differences(lambda x: cover(x).value, X)
+    np.testing.assert_allclose(found.gradient, slope, rtol=1e-7)
+    H = differences(lambda x: cover(x).gradient, X)
+    assert np.all(np.abs(H) <= np.outer(found.h, found.h) * (1 + 1e-6))
 
 
 def conjugate(x: Any) -> Any:
