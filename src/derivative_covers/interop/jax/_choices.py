@@ -77,17 +77,18 @@ def _select(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node
     def chosen(parts: list[Any]) -> Any:
         return lax.select_n(which.value, *parts)
 
-    shape = out.shape
     live = mark = scale = None
     if any(not x.varies or x.live is not None for x in cases):
         live = chosen(
             [
-                jnp.full(shape, x.varies) if x.live is None or not x.varies else x.live
+                jnp.full_like(out, x.varies, dtype=bool)
+                if x.live is None or not x.varies
+                else x.live
                 for x in cases
             ]
         )
     if any(x.varies and x.mark is not None for x in cases):
-        no = jnp.zeros(shape, bool)
+        no = jnp.zeros_like(out, dtype=bool)
         mark = chosen(
             [x.mark if x.varies and x.mark is not None else no for x in cases]
         )

@@ -39,10 +39,10 @@ def _given(op: Elemental, operands: Sequence[Node]) -> list[Any]:
 
 def _number(value: Any) -> Any:
     """A literal as a Python number, which rules may look at; else the value."""
-    try:
-        return value.item() if not jnp.ndim(value) else jnp.asarray(value)
-    except Exception:  # a traced number has no value yet
+    # Of a traced one, asking for its number costs JAX a search for an error message.
+    if isinstance(value, jax.core.Tracer):
         return value
+    return jnp.asarray(value) if jnp.ndim(value) else value.item()
 
 
 def _rule(op: Elemental, operands: Sequence[Node]) -> Partials:

@@ -85,7 +85,7 @@ def follow(
         if all(part is None for part in parts):
             return None
         numbers = [
-            jnp.full(x.value.shape, default, x.value.dtype)
+            jnp.full_like(x.value, default)
             if part is None
             else part.astype(x.value.dtype)
             for x, part in zip(varying, parts, strict=True)

@@ -276,7 +276,7 @@ def _diagonal(x: Any) -> Any:
 def _neighbours(v: Any) -> Any:
     """Which entries of sorted rows equal a neighbour."""
     step = v[..., 1:] == v[..., :-1]
-    no = jnp.zeros((*v.shape[:-1], min(1, v.shape[-1])), bool)
+    no = jnp.zeros_like(v[..., :1], dtype=bool)
     return jnp.concatenate([no, step], -1) | jnp.concatenate([step, no], -1)
 
 

@@ -42,7 +42,7 @@ def _placed(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node
     number = jnp.arange(1, y.value.size + 1, dtype=jnp.int32)
     # Which update an entry holds in the end, 0 for none; of several, one is the last.
     holds = lax.scatter(
-        jnp.zeros(v.shape, jnp.int32),
+        jnp.zeros_like(v, dtype=jnp.int32),
         indices.value,
         number.reshape(y.value.shape),
         dimension_numbers=p["dimension_numbers"],
@@ -50,7 +50,6 @@ def _placed(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node
         unique_indices=p["unique_indices"],
         mode=p["mode"],
     )
-    shape = y.value.shape
 
     def chosen(old: Any, new: Any) -> Any:
         spread = jnp.ravel(new)[jnp.maximum(holds - 1, 0)] if new.size else old
@@ -60,11 +59,14 @@ def _placed(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node
         old, new = of(x), of(y)
         if old is None and new is None:
             return None
-        old = jnp.full(v.shape, default(x)) if old is None else old
-        return chosen(old, jnp.full(shape, default(y)) if new is None else new)
+        old = jnp.full_like(x.value, default(x), dtype=bool) if old is None else old
+        return chosen(
+            old, jnp.full_like(y.value, default(y), dtype=bool) if new is None else new
+        )
 
     live = fact(
-        lambda n: n.live if n.varies else jnp.zeros(n.value.shape, bool), lambda n: True
+        lambda n: n.live if n.varies else jnp.zeros_like(n.value, dtype=bool),
+        lambda n: True,
     )
     mark = fact(lambda n: n.mark if n.varies else None, lambda n: False)
     scale = None
@@ -139,12 +141,12 @@ def _largest(
 def _tied(x: Any, v: Any, axis: int, count: int) -> Any:
     """Which of the largest entries equal another entry."""
     if not count:
-        return jnp.zeros(v.shape, bool)
+        return jnp.zeros_like(v, dtype=bool)
     last = lax.slice_in_dim(v, count - 1, count, axis=axis)
     every, mine = (jnp.sum(a == last, axis=axis, keepdims=True) for a in (x, v))
     left_out = (v == last) & (every > mine)
     before, after = (lax.slice_in_dim(v, k, count - 1 + k, axis=axis) for k in (0, 1))
-    step, no = before == after, jnp.zeros(last.shape, bool)
+    step, no = before == after, jnp.zeros_like(last, dtype=bool)
     behind = lax.concatenate([no, step], axis % v.ndim)
     ahead = lax.concatenate([step, no], axis % v.ndim)
     return left_out | behind | ahead

@@ -139,8 +139,8 @@ def run_forward(
         before, entry = _pairs(x, Node(v, varies=True))
         (d1, d2), _ = partials_of(op, (before, entry), v[1:])
         d1, d2 = (jnp.broadcast_to(d, v[1:].shape) for d in (d1, d2))
-        first = jnp.ones(v.shape[1:], bool) if x.live is None else x.live[0]
-        rest = jnp.ones(v[1:].shape, bool) if x.live is None else x.live[1:]
+        first = jnp.ones_like(v[0], dtype=bool) if x.live is None else x.live[0]
+        rest = jnp.ones_like(v[1:], dtype=bool) if x.live is None else x.live[1:]
 
         def alive(a: Any, step: Any) -> Any:
             p, q, here = step

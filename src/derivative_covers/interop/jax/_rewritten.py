@@ -152,7 +152,7 @@ def _shape_of_square(x: Any) -> Any:
 def _flat(ctx: Context, value: Any) -> Node:
     """A node whose first derivatives vanish."""
     scale = jnp.zeros_like(value) if ctx.scaled else None
-    return Node(value, jnp.zeros(value.shape, bool), scale, varies=True)
+    return Node(value, jnp.zeros_like(value, dtype=bool), scale, varies=True)
 
 
 def _centred(
