@@ -53,6 +53,7 @@ from . import (  # noqa: F401
     _placing,
     _reductions,
     _special,
+    _spectra,
 )
 from ._elementwise import elemental
 from ._first_order import abs_forward, abs_reverse, cover_jacobian, gramcover

@@ -1,4 +1,4 @@
-"""Linear systems, factors, eigenvalues and singular values.
+"""Linear systems and factors.
 
 Each is linearised at the point with the primitive's own results, and corrected by sums of
 products of deviations: the mathematics of the NumPy package's routines. Entries of a matrix
@@ -17,16 +17,16 @@ from ._package import core, jnp, lax
 from ._rewritten import centred, centred_like, centred_square, product, rewritten
 from ._rule import Rule, refuse, register
 
-__all__: list[str] = []
+__all__ = ["beside", "from_lower", "stacked", "turned"]
 
 Values = Sequence[Any]
 
 
-def _stacked(x: Any) -> Any:
+def stacked(x: Any) -> Any:
     return x.reshape(-1, *x.shape[-2:])
 
 
-def _turned(x: Any) -> Any:
+def turned(x: Any) -> Any:
     return jnp.swapaxes(x, -1, -2)
 
 
@@ -35,7 +35,7 @@ def _size(left: Any, value: Any, right: Any) -> Any:
     return product(product(jnp.abs(left), jnp.abs(value)), jnp.abs(right))
 
 
-def _beside(x: Any, left: Any, right: Any, value: Any) -> Any:
+def beside(x: Any, left: Any, right: Any, value: Any) -> Any:
     """``left @ x @ right`` plus a constant that makes it as large as its terms are."""
     shift = _size(left, value, right) - product(product(left, value), right)
     return product(product(left, x), right) + shift
@@ -48,10 +48,10 @@ def _inverse_of_triangle(a: Any, *, lower: bool, unit: bool = False) -> Any:
     )
 
 
-def _from_lower(a: Any) -> Any:
+def from_lower(a: Any) -> Any:
     """The symmetric matrix of which the lower triangle is read."""
     lower = jnp.tri(a.shape[-1], dtype=bool)
-    return jnp.where(lower, a, _turned(a))
+    return jnp.where(lower, a, turned(a))
 
 
 # -- systems ---------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def _triangle(eqn: Any, a: Any) -> Any:
     if p["unit_diagonal"]:
         one = jnp.eye(n, dtype=a.dtype)
         a = jnp.where(one > 0, one, a)
-    return _turned(a) if p["transpose_a"] == p["left_side"] else a
+    return turned(a) if p["transpose_a"] == p["left_side"] else a
 
 
 def _triangular(eqn: Any) -> Callable[..., list[Any]]:
@@ -74,18 +74,18 @@ def _triangular(eqn: Any) -> Callable[..., list[Any]]:
 
     def f(a: Any, b: Any, x: Any, inverse: Any) -> list[Any]:
         shape = b.shape
-        a, b, x = (_stacked(m) for m in (_triangle(eqn, a), b, x))
+        a, b, x = (stacked(m) for m in (_triangle(eqn, a), b, x))
         if not on_left:
-            b, x = _turned(b), _turned(x)
+            b, x = turned(b), turned(x)
         first = x + product(inverse, b - product(a, x))
         found = first - product(inverse, centred(a, first))
-        return [(found if on_left else _turned(found)).reshape(shape)]
+        return [(found if on_left else turned(found)).reshape(shape)]
 
     return f
 
 
 def _of_triangular(eqn: Any, values: Values, results: Values) -> list[Any]:
-    a = _stacked(_triangle(eqn, values[0]))
+    a = stacked(_triangle(eqn, values[0]))
     lower = eqn.params["lower"] != (
         eqn.params["transpose_a"] == eqn.params["left_side"]
     )
@@ -204,20 +204,20 @@ def _cholesky(eqn: Any) -> Callable[..., list[Any]]:
     def f(a: Any, factor: Any, back: Any, value: Any) -> list[Any]:
         below = jnp.tri(a.shape[-1], k=-1, dtype=a.dtype)
         half = jnp.eye(a.shape[-1], dtype=a.dtype) / 2
-        change = _beside(_stacked(_from_lower(a)), back, _turned(back), value)
-        first = change * (below + half) + _size(back, value, _turned(back)) * half
+        change = beside(stacked(from_lower(a)), back, turned(back), value)
+        first = change * (below + half) + _size(back, value, turned(back)) * half
         # On the diagonal rows meet themselves: sums of squares.
         rest = jnp.sum(centred_square(first), axis=2)[:, :, None] * half
-        rest = rest + centred(first, _turned(first)) * below
+        rest = rest + centred(first, turned(first)) * below
         return [jnp.tril(product(factor, first - rest)).reshape(a.shape)]
 
     return f
 
 
 def _of_cholesky(eqn: Any, values: Values, results: Values) -> list[Any]:
-    factor = jnp.tril(_stacked(results[0]))
+    factor = jnp.tril(stacked(results[0]))
     back = _inverse_of_triangle(factor, lower=True)
-    return [factor, back, _stacked(_from_lower(values[0]))]
+    return [factor, back, stacked(from_lower(values[0]))]
 
 
 def _lu(eqn: Any) -> Callable[..., list[Any]]:
@@ -227,8 +227,8 @@ def _lu(eqn: Any) -> Callable[..., list[Any]]:
         n = a.shape[-1]
         upper = jnp.triu(packed)
         lower = jnp.tril(packed, -1) + jnp.eye(n, dtype=a.dtype)
-        moved = jnp.take_along_axis(_stacked(a), order, axis=1)
-        change = _beside(moved, left, right, product(lower, upper))
+        moved = jnp.take_along_axis(stacked(a), order, axis=1)
+        change = beside(moved, left, right, product(lower, upper))
         keep = jnp.triu(jnp.ones((n, n), a.dtype))
         below, above = change * (1 - keep), change * keep
         bend = centred(below, above)
@@ -249,118 +249,10 @@ def _of_lu(eqn: Any, values: Values, results: Values) -> list[Any]:
             "have, and jnp.linalg.cholesky of A.T @ A."
         )
         raise UnsupportedOperationError(msg)
-    packed = _stacked(packed)
+    packed = stacked(packed)
     left = _inverse_of_triangle(packed, lower=True, unit=True)
     right = _inverse_of_triangle(packed, lower=False)
     return [order.reshape(-1, n)[:, :, None], packed, left, right]
-
-
-# -- spectra ---------------------------------------------------------------------------
-
-
-def _reciprocal(gap: Any) -> Any:
-    """``1 / gap``, zero in the place of infinity."""
-    return jnp.where(gap == 0, 0, 1 / jnp.where(gap == 0, 1, gap))
-
-
-def _squares(x: Any) -> Any:
-    """Squared deviations off the diagonal; an entry and its mirror image are one."""
-    upper = jnp.triu(centred_square(x), 1)
-    return upper + _turned(upper)
-
-
-def _diagonal(x: Any) -> Any:
-    return jnp.sum(x * jnp.eye(x.shape[-1], dtype=x.dtype), axis=-1)
-
-
-def _neighbours(v: Any) -> Any:
-    """Which entries of sorted rows equal a neighbour."""
-    step = v[..., 1:] == v[..., :-1]
-    no = jnp.zeros_like(v[..., :1], dtype=bool)
-    return jnp.concatenate([no, step], -1) | jnp.concatenate([step, no], -1)
-
-
-def _eigenvalues(eqn: Any) -> Callable[..., list[Any]]:
-    """Value ``i`` moves by ``B_ii`` and ``B_ij**2 / (l_i - l_j)`` in the eigenbasis."""
-    lower = eqn.params["lower"]
-
-    def f(a: Any, basis: Any, w: Any, value: Any) -> list[Any]:
-        whole = _stacked(_from_lower(a if lower else _turned(a)))
-        turned = _beside(whole, _turned(basis), basis, value)
-        weight = _reciprocal(w[:, :, None] - w[:, None, :])
-        moved = _diagonal(turned) + jnp.sum(_squares(turned) * weight, axis=2)
-        return [moved.reshape(a.shape[:-1])]
-
-    return f
-
-
-def _of_eigh(eqn: Any, values: Values, results: Values) -> list[Any]:
-    a = values[0] if eqn.params["lower"] else _turned(values[0])
-    basis, w = results
-    if w.shape != a.shape[:-1]:
-        msg = "eigh has no rule for some of the eigenvalues; compute all of them."
-        raise UnsupportedOperationError(msg)
-    return [_stacked(basis), w.reshape(-1, w.shape[-1]), _stacked(_from_lower(a))]
-
-
-def _singular(eqn: Any) -> Callable[..., list[Any]]:
-    """Eigenvalues of ``[[0, A], [A', 0]]``, in terms of ``B = U' A V``.
-
-    Value ``i`` moves by ``B_ii``, by ``(B_ij + B_ji)**2 / 4 (s_i - s_j)`` and
-    ``(B_ij - B_ji)**2 / 4 (s_i + s_j)``, and by what of ``dA v_i`` lies outside of the
-    span of ``U``, squared, over ``2 s_i``.
-    """
-
-    def f(a: Any, u: Any, s: Any, right: Any, value: Any) -> list[Any]:
-        whole = _stacked(a)
-        shape = (*a.shape[:-2], min(a.shape[-2:]))
-        if a.shape[-2] < a.shape[-1]:
-            whole = _turned(whole)
-        one = jnp.broadcast_to(jnp.eye(s.shape[1], dtype=a.dtype), right.shape)
-        rows = jnp.broadcast_to(
-            jnp.eye(value.shape[1], dtype=a.dtype), (len(s), *2 * value.shape[1:2])
-        )
-        images = _beside(whole, rows, right, value)
-        size = product(jnp.abs(value), jnp.abs(right))
-        turned = _beside(images, _turned(u), one, size)
-        less = _reciprocal(s[:, :, None] - s[:, None, :]) / 4
-        more = _reciprocal(s[:, :, None] + s[:, None, :]) / 4
-        found = (
-            _diagonal(turned)
-            + jnp.sum(_squares(turned + _turned(turned)) * less, axis=2)
-            + jnp.sum(_squares(turned - _turned(turned)) * more, axis=2)
-        )
-        if value.shape[1] > value.shape[2]:
-            lost = jnp.sum(centred_square(images - product(u, turned)), axis=1)
-            found = found + lost * _reciprocal(s) / 2
-        return [found.reshape(shape)]
-
-    return f
-
-
-def _of_svd(eqn: Any, values: Values, results: Values) -> list[Any]:
-    a = _stacked(values[0])
-    if results[0].shape[-1] != min(a.shape[1:]):
-        msg = "svd has no rule for some of the singular values; compute all of them."
-        raise UnsupportedOperationError(msg)
-    a = _turned(a) if a.shape[1] < a.shape[2] else a
-    u, s, vh = jnp.linalg.svd(a, full_matrices=False)
-    return [u, s, _turned(vh), a]
-
-
-def _tied_or_zero(eqn: Any, results: Values) -> Any:
-    return _neighbours(results[0]) | (results[0] == 0)
-
-
-def _tied_values(eqn: Any, results: Values) -> Any:
-    return _neighbours(results[1])
-
-
-def _without_vectors(name: str, instead: str) -> str:
-    return (
-        f"the vectors of {name} depend on the differentiated inputs, and only its values "
-        f"have a rule; use {instead}, or cut the dependence with jax.lax.stop_gradient."
-    )
 
 
 _SYSTEM: Rule = rewritten(_system, _of_system)
@@ -369,33 +261,12 @@ register("custom_linear_solve", _SYSTEM)
 register("linear_solve", _SYSTEM)
 register("cholesky", rewritten(_cholesky, _of_cholesky))
 register("lu", rewritten(_lu, _of_lu))
-register(
-    "eigh",
-    rewritten(
-        _eigenvalues,
-        _of_eigh,
-        outputs=(1,),
-        ties=_tied_values,
-        refused=_without_vectors("jnp.linalg.eigh", "jnp.linalg.eigvalsh"),
-    ),
-)
-register(
-    "svd",
-    rewritten(
-        _singular,
-        _of_svd,
-        ties=_tied_or_zero,
-        refused=_without_vectors("jnp.linalg.svd", "jnp.linalg.svdvals"),
-    ),
-)
 _CHOLESKY = (
     "its factors have no rule; jnp.linalg.cholesky of A.T @ A has, whose transpose is R up "
     "to the signs of its rows"
 )
 for _name in ("qr", "geqrf", "geqp3", "householder_product", "ormqr"):
     refuse(_name, _CHOLESKY)
-for _name in ("eig", "schur", "hessenberg", "tridiagonal"):
-    refuse(_name, "it has no rule; jnp.linalg.eigvalsh of a symmetric matrix has")
 refuse("tridiagonal_solve", "it has no rule; jnp.linalg.solve has")
 refuse(
     "cholesky_update", "it has no rule; jnp.linalg.cholesky of the updated matrix has"
