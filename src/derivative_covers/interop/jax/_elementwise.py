@@ -40,7 +40,7 @@ def _given(op: Elemental, operands: Sequence[Node]) -> list[Any]:
 def _number(value: Any) -> Any:
     """A literal as a Python number, which rules may look at; else the value."""
     # Of a traced one, asking for its number costs JAX a search for an error message.
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, (jax.core.Tracer, int, float)):
         return value
     return jnp.asarray(value) if jnp.ndim(value) else value.item()
 
