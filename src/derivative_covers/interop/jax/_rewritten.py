@@ -53,9 +53,9 @@ def rewritten(
     """
 
     def written(ctx: Context, eqn: Any, operands: Sequence[Any]) -> Any:
-        like = [jax.ShapeDtypeStruct(jnp.shape(x), x.dtype) for x in operands]
+        # Of the values themselves, which know the axes of devices they vary over.
         return ctx.known(
-            ("written", id(eqn)), eqn, lambda: jax.make_jaxpr(write(eqn))(*like)
+            ("written", id(eqn)), eqn, lambda: jax.make_jaxpr(write(eqn))(*operands)
         )
 
     def through(
@@ -121,7 +121,7 @@ def product(x: Any, y: Any, dims: Any = STACKS) -> Any:
 
 def centred(x: Any, y: Any) -> Any:
     """``dx @ dy`` of stacks of matrices, whose value is zero."""
-    (eqn,) = jax.make_jaxpr(product)(x, y).eqns
+    eqn = jax.make_jaxpr(product)(x, y).eqns[-1]
     return _CENTRED.bind(x, y, **eqn.params)
 
 
@@ -159,7 +159,9 @@ def _centred(
     ctx: Context, eqn: Any, operands: Sequence[Node]
 ) -> tuple[list[Node], Any]:
     aval = eqn.outvars[0].aval
-    zero = jnp.zeros(aval.shape, aval.dtype)
+    # It varies over the axes of devices that an operand varies over.
+    zero, more = (jnp.zeros_like(x.value, aval.dtype, aval.shape) for x in operands)
+    zero = zero + more
     if not all(x.varies for x in operands):
         return [constant(zero)], None
     return [_flat(ctx, zero)], tuple(operands)
