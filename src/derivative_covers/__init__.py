@@ -42,6 +42,7 @@ from .covers import (
     submapnode,
     tape_function,
 )
+from .covers._elsewhere import ELSEWHERE
 from .elements import Interval, Upward
 from .tape import (
     CoverVar,
@@ -135,7 +136,14 @@ _LATER = {
     "forward_cover": "forward",
     "with_numpy": "rewrite",
 }
-_HELPERS = {"Any", "HOOKS", "TYPE_CHECKING", "annotations", "import_module"}
+_HELPERS = {
+    "Any",
+    "ELSEWHERE",
+    "HOOKS",
+    "TYPE_CHECKING",
+    "annotations",
+    "import_module",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -156,6 +164,12 @@ def _node_values(tape: Tape, x: Any) -> Any:
 def _points(tape: Tape, X: Any) -> Any:
     return import_module(".replay", __name__).Points(tape, X)
 
+
+def _in_jax(request: Any, error: Any) -> Any:
+    return import_module(".interop.jax._point", __name__).cover_at_point(request, error)
+
+
+ELSEWHERE.jax = _in_jax
 
 # Tapes are replayed by compiled code, which is loaded when one is.
 HOOKS.values, HOOKS.batch = _node_values, _points

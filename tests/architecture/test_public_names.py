@@ -13,6 +13,7 @@ MODULES = (
     "derivative_covers.bounds",
     "derivative_covers.checkpoint",
     "derivative_covers.extend",
+    "derivative_covers.interop.jax",
     "derivative_covers.interop.scipy",
     "derivative_covers.matrix",
     "derivative_covers.parallel",

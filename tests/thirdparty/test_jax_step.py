@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from derivative_covers.checkpoint import (
     Transition,
     reverse_sweep,
 )
+from derivative_covers.errors import InputTypeError
 from derivative_covers.testing import check_transition
 
 pytestmark = pytest.mark.optional("jax")
@@ -104,3 +106,55 @@ def test_single_precision(jax):
         return jax.numpy.sum(x)
 
     np.testing.assert_allclose(found.cotangent, jax.grad(program)(x), rtol=1e-5)
+
+
+class Box(NamedTuple):
+    x: Any
+    seen: Any
+
+
+def test_from_jax_conforms_and_sweeps_like_the_whole_program(jax):
+    """Named states, parameters, and an index that is traced: one compilation a rule."""
+    jnp, traces = jax.numpy, []
+
+    def step(s, params, k):
+        traces.append(k)
+        x = s.x + H * (jnp.roll(s.x, 1) * params["force"] - params["damping"] * s.x)
+        return Box(
+            x * (1 + 1e-3 * k), {"b": s.seen["b"] + x[0], "a": s.seen["a"] * 1.0}
+        )
+
+    def total(s, params, k):
+        return jnp.sum(s.x**2) * s.seen["b"]
+
+    start = Box(X, {"b": np.float64(1.0), "a": np.zeros(2)})
+    made = Transition.from_jax(step)
+    check_transition(made, start, params=PARAMS, steps=(0, 3))
+    assert len(traces) == 2
+    assert repr(made) == "Transition.from_jax(step)"
+    chain = Chain([Chain.uniform(STEPS, made), Transition.from_jax(total)])
+    found = reverse_sweep(chain, start, schedule=Revolve(slots=4), params=PARAMS)
+
+    def program(s, params):
+        s, _ = jax.lax.scan(
+            lambda s, k: (step(s, params, k), None), s, jnp.arange(STEPS)
+        )
+        return total(s, params, 0)
+
+    value, (gs, gp) = jax.value_and_grad(program, argnums=(0, 1))(start, PARAMS)
+    np.testing.assert_allclose(found.value, value, rtol=1e-12)
+    np.testing.assert_allclose(found.cotangent.x, gs.x, rtol=1e-9)
+    np.testing.assert_allclose(found.params_cotangent["damping"], gp["damping"], 1e-9)
+
+
+def test_from_jax_keeps_the_precision_of_the_state():
+    jax = import_module("jax")
+    step = Transition.from_jax(lambda x, k: jax.numpy.sin(x))
+    for dtype in (np.float64, np.float32):
+        with jax.enable_x64(False):
+            y, pullback = step.record(X.astype(dtype), None, 0)
+            xbar, _ = pullback(np.ones_like(y), None)
+        assert y.dtype == xbar.dtype == dtype
+        np.testing.assert_allclose(y, np.sin(X), rtol=4 * np.finfo(dtype).eps)
+    with pytest.raises(InputTypeError, match="cannot be called"):
+        Transition.from_jax(lambda x: x).forward(X, None, 0)

@@ -8,9 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs/how-to/other-optimisers.md"
-BLOCK = re.compile(r"^## (?P<title>[^\n]*)\n.*?^```py\n(?P<code>.*?)^```$", re.M | re.S)
-RECIPES = {block["title"]: block["code"] for block in BLOCK.finditer(PAGE.read_text())}
+PAGES = Path(__file__).parents[2] / "docs/how-to"
+BLOCK = re.compile(
+    r"^## (?P<title>[^\n]*)\n(?:(?!^## ).)*?^```py\n(?P<code>.*?)^```$", re.M | re.S
+)
+
+
+def recipes(page):
+    found = BLOCK.finditer((PAGES / page).read_text())
+    return {block["title"]: block["code"] for block in found}
+
+
+RECIPES = recipes("other-optimisers.md")
+IN_JAX = recipes("covers-in-jax.md")
 
 
 def needing(title, *packages):
@@ -26,6 +36,7 @@ def test_every_recipe_is_run_here():
         "CasADi and Ipopt",
         "optimistix",
     ]
+    assert list(IN_JAX) == ["optax", "optimistix"]
 
 
 @pytest.mark.parametrize(
@@ -46,3 +57,14 @@ def test_recipe(title):
     found = np.asarray(known["solution"])
     np.testing.assert_allclose(found, [1e6, 1e-3], rtol=0.1)
     assert known["f"](found) < 1e-2
+
+
+@pytest.mark.parametrize(
+    "title",
+    [needing("optax", "jax", "optax"), needing("optimistix", "jax", "optimistix")],
+)
+@pytest.mark.filterwarnings("default")
+def test_recipe_in_jax(title):
+    known = {"__name__": "recipe"}
+    exec(IN_JAX[title], known)
+    np.testing.assert_allclose(known["solution"], [1e6, 1e-3], rtol=1e-6)

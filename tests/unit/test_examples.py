@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -66,3 +67,21 @@ def test_lorenz96_comes_nearer_to_the_truth(printed):
         assert float(after) < float(before) / 2
     (forcing,) = re.findall(r"Forcing: 7 -> ([\d.]+)", text)
     assert float(forcing) == pytest.approx(lorenz96.FORCING, abs=0.5)
+
+
+@pytest.mark.optional("jax", "sklearn")
+def test_digits_are_read_better_after_two_epochs(printed):
+    digits = import_module("examples.digits")
+    for line in printed(digits).splitlines():
+        if line.strip().startswith(tuple(digits.METHODS)):
+            assert float(line.split()[-2].rstrip("%")) < 50
+
+
+@pytest.mark.optional("jax", "optax", "optimistix")
+def test_natural_steps_are_the_same_in_all_units(printed):
+    text = printed(import_module("examples.natural_steps"))
+    rows = [
+        line.split(")", 1)[1].split() for line in text.splitlines() if "0, " in line
+    ]
+    assert len({row[1] for row in rows}) == 1
+    assert len({tuple(row[-3:]) for row in rows}) == 1

@@ -35,6 +35,7 @@ from ._arguments import (
     scalar_output,
 )
 from ._auto import BUDGET, best_within
+from ._elsewhere import Request, elsewhere
 from ._first_order import finite
 from ._results import HessianCover
 from ._structure import shaped
@@ -59,7 +60,9 @@ def cover_hessian(
 
     Args:
         tape: A tape and ``out`` the id of its output; or a function and ``out`` a point.
-        out: See ``tape``.
+        out: See ``tape``. With an array of JAX in the point, or a function that takes
+            no other, JAX evaluates the program and the result's ``backend`` says so:
+            see :mod:`derivative_covers.interop.jax`, whose functions compile once.
         merge: ``"auto"`` takes the tightest that there is for ``budget`` gradients, and
             says in the result which: the exact Hessian (of few inputs, or with few
             nonzero entries), quadrature, groups as in :func:`cover_hybrid`, or the sum.
@@ -120,9 +123,17 @@ def cover_hessian(
         )
         raise OptionError(msg)
     gradients = _budget(merge, budget)
-    t, o, program, state = _begin(
-        tape, out, scales, ratio, check, "cover_hessian", recording
-    )
+    request = Request(tape, out, merge, scales, ratio, recording)
+    if (found := elsewhere(request)) is not None:
+        return found
+    try:
+        t, o, program, state = _begin(
+            tape, out, scales, ratio, check, "cover_hessian", recording
+        )
+    except (TypeError, AttributeError) as error:
+        if (found := elsewhere(request, error)) is None:
+            raise
+        return found
     if merge == "auto":
         chosen, adj, h, cost = best_within(t, o, program, state, gradients)
         return _result(t, o, adj[: t.ninputs], h, state, chosen, cost)
@@ -186,9 +197,17 @@ def cover_hybrid(
         array([2., 2.])
     """
     ngroups = group_count(ngroups)
-    t, o, program, state = _begin(
-        tape, out, scales, ratio, check, "cover_hybrid", recording
-    )
+    request = Request(tape, out, ngroups, scales, ratio, recording)
+    if (found := elsewhere(request)) is not None:
+        return found
+    try:
+        t, o, program, state = _begin(
+            tape, out, scales, ratio, check, "cover_hybrid", recording
+        )
+    except (TypeError, AttributeError) as error:
+        if (found := elsewhere(request, error)) is None:
+            raise
+        return found
     if ngroups >= natoms(t):
         return _quadrature(t, o, program, state)
     adj = adjoints(program, t, 1.0, o)

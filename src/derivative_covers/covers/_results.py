@@ -34,6 +34,8 @@ class HessianCover(Named):
             under a change of units needs ``scales`` to change along.
         kinks: Where the value's branch was taken at a kink or tie; always empty unless
             the program was recorded with ``kinks="branch"``.
+        backend: What evaluated the program: ``"numpy"``, or ``"jax"`` where it is one of
+            JAX.
         cost: Where ``merge="auto"`` chose, what the cover cost in gradients of the same
             tape, as predicted from the sizes of its parts; None otherwise.
 
@@ -51,6 +53,7 @@ class HessianCover(Named):
     asked: bool
     kinks: tuple[Kink, ...] = ()
     cost: float | None = None
+    backend: str = "numpy"
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return vector(self.h, dtype, copy)
@@ -62,7 +65,7 @@ class HessianCover(Named):
         note = "" if self.cost is None else f", about {self.cost:.3g} gradients"
         title = (
             f"HessianCover: value={number(self.value)}, merge={self.merge!r}{note}"
-            f"{kinks_note(self.kinks)}"
+            f"{kinks_note(self.kinks)}{', by JAX' if self.backend == 'jax' else ''}"
         )
         columns = {"gradient": self.gradient, "h": self.h}
         table = variables(self.names, columns, "h")
