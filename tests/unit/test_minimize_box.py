@@ -23,6 +23,7 @@ from derivative_covers.errors import (
 )
 from derivative_covers.extend import unarynode
 from derivative_covers.parallel import minimize_box
+from derivative_covers.parallel.minimum import _search
 from tests.suites._box_functions import rosenbrock, six_hump_camel, spike
 
 
@@ -129,6 +130,28 @@ def test_branches_are_decided_on_parts_or_refused() -> None:
     assert apart.upper == -2
 
 
+def test_a_minimum_where_two_recordings_meet_is_kept() -> None:
+    lo, hi = -1.0, 1.0
+    knot = (1 - _search._SHIFT) * lo + _search._SHIFT * hi  # where the box is cut first
+    found = minimize_box(
+        lambda x: np.interp(x[0], [lo, knot, hi], [1.0, 0.0, 3.0]), [(lo, hi)]
+    )
+    assert found.proved
+    assert found.x == knot
+    assert -1e-14 < found.lower <= 0 <= found.upper < 1e-14
+    # constant on one of the two parts, and below it on the other
+    flat = minimize_box(lambda x: np.interp(x[0], [knot, hi], [0.0, -1.0]), [(lo, hi)])
+    assert flat.proved
+    assert flat.x == hi
+    assert -1 - 1e-14 < flat.lower <= -1 <= flat.upper < -1 + 1e-14
+
+
+def test_a_gap_below_the_last_digit_is_proved_where_there_is_none() -> None:
+    found = minimize_box(lambda x: x[0] ** 2 - 2 * x[0], [(-2, 2)], tol=1e-300)
+    assert found.proved
+    assert found.lower == found.upper == -1
+
+
 def test_too_few_boxes_are_said_and_can_be_continued(tmp_path) -> None:
     box = [(-3, 3), (-2, 2)]
     whole = minimize_box(six_hump_camel, box)
@@ -145,6 +168,13 @@ def test_too_few_boxes_are_said_and_can_be_continued(tmp_path) -> None:
     assert same(first, again)
     with pytest.raises(StorageError, match="another function, box or tol"):
         minimize_box(six_hump_camel, box, tol=1e-5, folder=tmp_path)
+    with pytest.raises(StorageError, match="another function, box or tol"):
+        # which differs where no point of a few would show it
+        minimize_box(
+            lambda x: six_hump_camel(x) - np.maximum(99 * x[0] - 290, 0),
+            box,
+            folder=tmp_path,
+        )
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(StorageError):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...elementals._enclosures import enclose
 from ...elements import _outward as ow
 from ...tape import Tape
+from .._store import digest
 from ._steps import Apply, Given, Step, Sum, steps_of
 
 __all__ = ["BoxProgram", "Jets"]
@@ -90,6 +91,16 @@ class BoxProgram:
             i, j = np.transpose(self._pairs)
             bends = bends | (slopes[i] & slopes[j])
         self._slopes[:, at], self._bends[:, at] = slopes, bends
+
+    def digest(self) -> str:
+        """What tells the program from others: all of its operations and constants."""
+        entries: list[Any] = [self.out]
+        for step in self.steps:
+            entries.append(type(step).__name__)
+            for value in vars(step).values():
+                if value is not None:
+                    entries += value if isinstance(value, tuple) else [value]
+        return digest(*(getattr(e, "name", e) for e in entries))
 
     def __call__(self, lo: Array, hi: Array, order: int) -> Jets:
         """Enclosures over boxes.

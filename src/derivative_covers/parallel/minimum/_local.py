@@ -60,5 +60,6 @@ def _descended(program: BoxProgram, part: Array, x: Array) -> Array:
 
 
 def _middle(ends: tuple[Array, Array]) -> Array:
-    middle: Array = 0.5 * ends[0] + 0.5 * ends[1]
+    with np.errstate(all="ignore"):  # infinite ends
+        middle: Array = 0.5 * ends[0] + 0.5 * ends[1]
     return middle

@@ -17,6 +17,7 @@ from ...elements import Interval
 from ...errors import InputTypeError, OptionError
 from .._engines import engine
 from .._executors import results
+from .._store import digest
 from ._judge import KINDS
 from ._local import polish
 from ._result import BoxLeaves, BoxMinimum
@@ -86,12 +87,14 @@ def minimize_box(
         UnsupportedOperationError: If it has no enclosure, or only one over the whole box,
             as a black box has.
         WorkerError: If the executor loses its work.
-        StorageError: If the folder cannot be used, or holds the state of another search.
+        StorageError: If the folder cannot be used, or holds the state of another search:
+            another box, ``tol`` or program. (Programs are told apart over the box; of one
+            that the box does not decide, by what it does at three points.)
 
     Guarantee:
         ``lower`` and ``upper`` are rounded outward: the minimum of the program as real
         arithmetic has it lies between them. ``proved`` is False where ``max_boxes`` did
-        not suffice. SciPy, where it is installed, improves the best point of long searches,
+        not suffice, or rounding leaves a wider gap than ``tol``. SciPy, where it is installed, improves the best point of long searches,
         and takes no part in proofs. Kinks are allowed; parts that hold one are bounded by their values
         alone. The result is the same bits with any executor.
 
@@ -127,7 +130,7 @@ def minimize_box(
     _check_tol(tol)
     where = finite_box(box, "minimize_box")
     domain = np.stack([np.ravel(where.lo), np.ravel(where.hi)])
-    worker = BoxWorker(f, recording, where.shape, domain[1] - domain[0])
+    worker = BoxWorker(f, recording, where.shape, domain)
     mark = _mark(worker, domain, tol)
     search = Search.over(domain, float(tol))
     place = None if folder is None else _folder(folder)
@@ -184,22 +187,25 @@ def _result(search: Search, box: Interval) -> BoxMinimum:
     )
 
 
-def _mark(worker: BoxWorker, domain: Array, tol: float) -> Array:
-    """Numbers that tell a search from others: box, tolerance, values at some points.
+def _mark(worker: BoxWorker, domain: Array, tol: float) -> str:
+    """What tells a search from others: box, tolerance, and the program over the box.
 
-    Errors that no smaller box avoids come up here.
+    Where the box does not decide the program's branches, it is that at some points. Errors
+    that no smaller box avoids come up here.
     """
-    values = []
+    parts = [domain]
     for share in (0.5, 0.31, 0.77):
         point = np.clip(domain[0] + share * (domain[1] - domain[0]), *domain)
+        parts.append(np.stack([point, point]))
+    programs = []
+    for part in parts:
         try:
-            program = worker.program(np.stack([point, point]))
+            programs.append(worker.program(part).digest())
         except UNDECIDED:
-            values += [np.nan, np.nan]
-        else:
-            found = program(point[None], point[None], 0).value
-            values += [found[0][0], found[1][0]]
-    return np.concatenate([domain.ravel(), [tol], values])
+            continue
+        if part is domain:
+            break
+    return digest(domain, tol, programs)
 
 
 def _check_recorded(worker: BoxWorker, search: Search) -> None:

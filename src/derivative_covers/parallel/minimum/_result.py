@@ -33,8 +33,8 @@ class BoxLeaves:
         kind: How that was found: ``"value"``, ``"mean value"``, ``"second order"``, or
             ``"none"`` (the bound is then minus infinity). ``"gradient"``: a component of
             the gradient has one sign all over the part, so that no minimiser lies there
-            but on a face that lies on the boundary of the box; such a face is a part of
-            its own.
+            but on a face that lies on the boundary of the box, or of a part over which
+            the function was recorded anew; such a face is a part of its own.
         variable: The component of the gradient; -1 for other kinds.
         sign: Its sign; 0 for other kinds.
     """

@@ -136,7 +136,8 @@ class Search:
         """A bound of this size closes a box."""
         if np.isinf(self.upper):
             return self.upper
-        return float(np.nextafter(self.upper - self.tol, np.inf))
+        # Rounded upward; but nothing has to lie above the best point.
+        return min(float(np.nextafter(self.upper - self.tol, np.inf)), self.upper)
 
     @property
     def lower(self) -> float:
@@ -228,14 +229,16 @@ class Search:
     def _decided(
         self, boxes: Boxes, variable: Array, sign: Array
     ) -> tuple[Boxes, Boxes]:
-        """Boxes that a gradient decides, and their faces on the boundary of the domain.
+        """Boxes that a gradient decides, and their faces on the boundary of a recording.
 
-        Within the domain a minimiser has no gradient; at its boundary it may have one that
-        points there.
+        Inside of what was recorded a minimiser has no gradient. At its boundary, which is
+        that of the domain or where the function may bend, it may have one that points
+        there.
         """
         rows, up = np.arange(len(boxes)), sign > 0
         edge = np.where(up, boxes.lo[rows, variable], boxes.hi[rows, variable])
-        there = edge == np.where(up, self.domain[0][variable], self.domain[1][variable])
+        parts = np.reshape(self.parts, (-1, *self.domain.shape))[boxes.part]
+        there = edge == parts[rows, np.where(up, 0, 1), variable]
         faces, at = boxes[there], (np.arange(np.count_nonzero(there)), variable[there])
         faces.lo[at] = faces.hi[at] = edge[there]
         boxes.kind = np.full(len(boxes), GRADIENT)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checkpoint.storage._files import pack, read, write
 from ...errors import StorageError
@@ -14,18 +12,17 @@ from ._search import Boxes, Search
 
 __all__ = ["load", "save"]
 
-Array = NDArray[Any]
 NAME = "minimize_box.state"
 COUNTS = ("judged", "failures", "polished")
 
 
-def save(search: Search, folder: str, mark: Array) -> None:
+def save(search: Search, folder: str, mark: str) -> None:
     """Write the state under its name when it is complete.
 
     Args:
         search: What is saved.
         folder: It is made where there is none.
-        mark: Numbers that tell this search from others.
+        mark: What tells this search from others.
 
     Raises:
         StorageError: If it cannot be written.
@@ -34,7 +31,6 @@ def save(search: Search, folder: str, mark: Array) -> None:
     n = search.domain.shape[1]
     parts = np.reshape(np.array(search.parts, dtype=float), (-1, 2, n))
     nest = {
-        "mark": mark,
         "parts": parts,
         "point": search.point,
         "waiting": search.waiting.arrays(),
@@ -42,7 +38,7 @@ def save(search: Search, folder: str, mark: Array) -> None:
         "stuck": search.stuck.arrays(),
     }
     counts = {name: getattr(search, name) for name in COUNTS}
-    meta = {"upper": float(search.upper).hex(), **counts}
+    meta = {"mark": mark, "upper": float(search.upper).hex(), **counts}
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
@@ -51,7 +47,7 @@ def save(search: Search, folder: str, mark: Array) -> None:
     write(path, pack(nest, meta, NAME), NAME, synced=True)
 
 
-def load(folder: str, begun: Search, mark: Array) -> Search:
+def load(folder: str, begun: Search, mark: str) -> Search:
     """The state in a folder; the search that begins where there is none.
 
     Raises:
@@ -62,7 +58,7 @@ def load(folder: str, begun: Search, mark: Array) -> Search:
         return begun
     nest, meta, _ = read(path, NAME, writable=True)
     try:
-        if not np.array_equal(nest["mark"], mark, equal_nan=True):
+        if meta["mark"] != mark:
             msg = (
                 f"{path} holds the state of a search with another function, box or tol. "
                 "Give a folder of its own to each search."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,7 +12,12 @@ from numpy.typing import NDArray
 from ...covers import RecordingOptions, check_options
 from ...covers._compiled import explain_compiled, is_compiled
 from ...elements import Interval
-from ...errors import NondifferentiableError, ShapeError, UndecidedError
+from ...errors import (
+    ConstantProgramError,
+    NondifferentiableError,
+    ShapeError,
+    UndecidedError,
+)
 from ...tape import Tape, record
 from ._jets import BoxProgram
 from ._judge import Verdicts, judge
@@ -48,13 +54,13 @@ class BoxWorker:
         f: The function.
         recording: How it is recorded.
         shape: The shape of its argument.
-        widths: Those of the whole box.
+        domain: Ends of the whole box, of shape ``(2, n)``.
     """
 
     f: Any
     recording: RecordingOptions
     shape: tuple[int, ...]
-    widths: Array
+    domain: Array
     _programs: dict[bytes, BoxProgram] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -65,7 +71,8 @@ class BoxWorker:
         """The verdicts, or what the function raised over the part."""
         try:
             program = self.program(task.part)
-            return judge(program, task.lo, task.hi, self.widths, task.target)
+            widths = self.domain[1] - self.domain[0]
+            return judge(program, task.lo, task.hi, widths, task.target)
         except UNDECIDED as error:
             return error
 
@@ -103,7 +110,26 @@ class BoxWorker:
             f = with_numpy(f)
         lo, hi = (np.array(end).reshape(self.shape) for end in part)
         try:
-            return record(f, Interval(lo, hi), tuple(args), kwargs, branch=False)
+            box = Interval(lo, hi)
+            try:
+                return record(f, box, tuple(args), kwargs, branch=False)
+            except ConstantProgramError:  # which is no fault on a part
+                if np.array_equal(part, self.domain):
+                    raise
+                return record(_anchored(f), box, tuple(args), kwargs, branch=False)
         except Exception as error:
             explain_compiled(error)
             raise
+
+
+def _anchored(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function plus zero times its first variable, where it depends on none."""
+
+    def anchored(x: Any, *args: Any, **kwargs: Any) -> Any:
+        found = f(x, *args, **kwargs)
+        zero = 0.0 * (x.ravel()[0] if np.ndim(x) else x)
+        if isinstance(found, list | tuple):
+            return [each + zero for each in found]
+        return found + zero
+
+    return anchored
