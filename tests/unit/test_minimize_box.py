@@ -109,6 +109,11 @@ def test_kinks_and_ends_of_domains_are_bounded_by_values() -> None:
     root = minimize_box(lambda x: np.sqrt(x[0]) - x[0] ** 2, [(0, 1.2)])
     assert root.proved
     assert root.lower <= np.sqrt(1.2) - 1.44 <= root.upper
+    # zeros of either sign, which are equal, say which sign is taken
+    signs = minimize_box(
+        lambda x: np.sum(np.copysign(x, [0.0, -0.0]) * [1.0, 2.0]), [(0, 1)] * 2
+    )
+    assert signs.lower <= -2 <= signs.upper <= signs.lower + 1e-6
     # a detached value has a derivative by decree, from which nothing follows
     bent = minimize_box(lambda x: dc.stop_gradient(x[0] ** 2) + x[0], [(-2, 1)])
     assert bent.proved

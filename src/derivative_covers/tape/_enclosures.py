@@ -39,7 +39,7 @@ from ._walks import ids_of, pieces, positions
 if TYPE_CHECKING:
     from ._tape import Tape
 
-__all__ = ["Enclosures", "coefficients", "has_gaps"]
+__all__ = ["Enclosures", "coefficients", "has_gaps", "one_for_all"]
 
 Pair = tuple[Any, Any]
 Mask = NDArray[np.bool_]
@@ -403,11 +403,16 @@ def coefficients(block: Linear) -> tuple[Pair | None, bool]:
     ), False
 
 
+def one_for_all(c: Any) -> Any:
+    """One power or base in place of many that are the same, the sign of zero included."""
+    same = c.size > 1 and (c == c[0]).all() and np.ptp(np.signbit(c).view(np.int8)) == 0
+    return c[:1] if same else c
+
+
 def _fixed(op: Elemental, pattern: int, x: Pair, c: Any, order: int) -> Enclosed:
     """An elemental with a constant operand; NaN there leaves nothing to say."""
     c = np.asarray(c, dtype=np.float64)
-    if c.size > 1 and (c == c.flat[0]).all():
-        c = c[:1]  # one power or base for all
+    c = one_for_all(c)
     found = enclose(op, pattern, (x, c) if pattern == 2 else (c, x), order=order)
     if has_gaps(c):
         bad = np.isnan(c) if op.name in _BOUNDED else ~np.isfinite(c)

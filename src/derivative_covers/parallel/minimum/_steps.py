@@ -24,6 +24,7 @@ from ...tape import (
     Unary,
     coefficients,
 )
+from ...tape._enclosures import one_for_all
 from ...tape._layers import layers
 from ...tape._walks import ids_of, pieces, positions
 
@@ -132,9 +133,8 @@ class _Lowering:
     def _fixed(self, at: Ids, op: Elemental, pattern: int, x: Ids, const: Any) -> None:
         c = np.asarray(const, dtype=np.float64).ravel()
         _check_constant(c, f"the constant operand of {op.name}", op.name in _TIES)
-        if (c == c[0]).all():
-            c = c[:1]
-        self.steps.append(Apply(at, op, pattern, x, None, c[:, None]))
+        c = one_for_all(c)[:, None]
+        self.steps.append(Apply(at, op, pattern, x, None, c))
 
     def _accumulated(self, block: Accumulate, at: Ids) -> None:
         x, y = block.x.flat((block.size,)), block.y.flat((block.size,))
