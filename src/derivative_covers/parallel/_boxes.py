@@ -80,7 +80,8 @@ def bound_map(
     Raises:
         WorkerError: If a box raised (its index, the box; the error itself is the
             ``__cause__``), or a worker or the scheduler was lost for good.
-        StorageError: As in :func:`cover_map`.
+        StorageError: As in :func:`cover_map`; functions are told apart by their bound over
+            the first box.
         ShapeError: If there are no boxes, or they have different shapes.
         OptionError: If ``lo > hi``, or an end is NaN; and for options that cannot be used.
         InputTypeError: For boxes or an executor of a wrong type, and for a function that

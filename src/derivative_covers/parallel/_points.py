@@ -210,7 +210,9 @@ def cover_map(
             the ``__cause__``), or a worker or the scheduler was lost for good. Points
             that were finished stay in ``folder``.
         StorageError: If ``folder`` is in use, is damaged, or holds something else: other
-            points, options, or another value, gradient or cover at the first point.
+            points, options, or another value, gradient or cover at the first, the middle
+            or the last point. A function that differs between these alone is not
+            noticed: give each its own folder.
         ShapeError: If ``X`` has no rows, or rows that do not fit ``like``.
         InputTypeError: For points or an executor of a wrong type, and for a function that
             cannot be sent to another process.
@@ -305,14 +307,16 @@ def _cell_size(f: Any, x0: Any, recording: RecordingOptions) -> int:
 def _header(task: _Points, rows: Any) -> dict[str, Any]:
     """What tells this map from others, for JSON."""
     ends = (rows.lo, rows.hi) if isinstance(rows, Interval) else (rows,)
-    try:
-        first = digest(*task.at(rows[0], 0))
-    except Located as error:  # which the map itself will raise
-        first = f"raises {type(error.__cause__).__name__}"
+    some = []
+    for k in sorted({0, len(rows) // 2, len(rows) - 1}):
+        try:
+            some.append(digest(*task.at(rows[k], k)))
+        except Located as error:  # which the map itself will raise
+            some.append(f"raises {type(error.__cause__).__name__}")
     return {
         "kind": "cover_map",
         "points": digest(*ends),
         "rows of a cell": task.cell,
         "options": {key: repr(value) for key, value in task.options.items()},
-        "function, by its first result": first,
+        "function, by some results": some,
     }

@@ -63,14 +63,14 @@ def _items(parts: Any, data: Any) -> tuple[Iterable[Any], int | None]:
             )
             raise InputTypeError(msg)
         return _shards(data)
-    if data is not None:
-        msg = "data goes with one function of a point and a shard, not with several."
-        raise OptionError(msg)
     functions = list(parts) if isinstance(parts, Iterable) else [parts]
     for k, f in enumerate(functions):
         if not callable(f):
             msg = f"part {k} is of type {type(f).__name__}; functions are needed."
             raise InputTypeError(msg)
+    if data is not None:
+        msg = "data goes with one function of a point and a shard, not with several."
+        raise OptionError(msg)
     return functions, len(functions)
 
 

@@ -77,7 +77,7 @@ class Store:
             write(path, pack((), header, HEADER), HEADER, synced=True)
             return []
         _, theirs, _ = read(path, HEADER)
-        for key in sorted({*header, *theirs}):
+        for key in {**header, **theirs}:
             if header.get(key) != theirs.get(key):
                 msg = (
                     f"the folder {self._folder.path} holds a map with another {key}: "
