@@ -86,7 +86,8 @@ def minimize_box(
             them apart. Write ``np.maximum`` and ``abs`` in place of branches.
         UnsupportedOperationError: If it has no enclosure, or only one over the whole box,
             as a black box has.
-        WorkerError: If the executor loses its work.
+        WorkerError: If the executor loses its work, or the program raises over a part of
+            the box and not over the whole (the error itself is the ``__cause__``).
         StorageError: If the folder cannot be used, or holds the state of another search:
             another box, ``tol`` or program. (Programs are told apart over the box; of one
             that the box does not decide, by what it does at three points.)
@@ -99,7 +100,9 @@ def minimize_box(
         alone. The result is the same bits with any executor.
 
     Cost:
-        About a tenth of a millisecond to a millisecond a box, in batches. How many it
+        For a program of tens of operations about a tenth of a millisecond to a
+        millisecond a box, in batches; in proportion to the operations for longer ones,
+        such as sums over data. How many boxes it
         takes depends on the function: tens to thousands for those of two to four
         variables, many more where a minimum is flat in several directions.
 
