@@ -83,7 +83,7 @@ def minimize_box(
         ConstantProgramError: If ``f`` does not depend on its argument.
         DomainError: If ``f`` leaves its domain at a point of the box that was looked at.
         UndecidedError: If it takes different branches, and cutting the box does not tell
-            them apart. Write ``np.maximum`` and ``abs`` in place of branches.
+            them apart, or not with ``max_boxes``. Write ``np.maximum`` and ``abs`` in place of branches.
         UnsupportedOperationError: If it has no enclosure, or only one over the whole box,
             as a black box has.
         WorkerError: If the executor loses its work, or the program raises over a part of
