@@ -10,13 +10,9 @@ from ._facts import either
 from ._interpret import bind, evaluate
 from ._node import Bar, Node, constant
 from ._package import jnp, lax
-from ._rule import Rule, register
+from ._rule import Rule, never, register
 
 __all__: list[str] = []
-
-
-def _never(ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]) -> list[None]:
-    raise AssertionError  # no result varies, so nothing comes back
 
 
 def _ordered(
@@ -47,6 +43,8 @@ def _logic(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node]
         if mark is not None:
             ctx.flag(KINK, mark, eqn.primitive.name)
         return [out], None
+    if "axes" in eqn.params:
+        mark = jnp.any(mark, axis=eqn.params["axes"])
     return [constant(out.value, mark=jnp.broadcast_to(mark, out.value.shape))], None
 
 
@@ -174,11 +172,11 @@ def _clamped(
 
 
 for _name in ("lt", "le", "gt", "ge", "lt_to", "le_to"):
-    register(_name, Rule(_ordered, _never))
+    register(_name, Rule(_ordered, never))
 for _name in ("eq", "ne"):
-    register(_name, Rule(_equal, _never))
+    register(_name, Rule(_equal, never))
 for _name in ("and", "or", "not", "xor", "reduce_and", "reduce_or"):
-    register(_name, Rule(_logic, _never, marks=True))
-register("is_finite", Rule(_plain, _never))
+    register(_name, Rule(_logic, never, marks=True))
+register("is_finite", Rule(_plain, never))
 register("select_n", Rule(_select, _selected, marks=True))
 register("clamp", Rule(_clamp, _clamped))

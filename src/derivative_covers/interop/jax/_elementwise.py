@@ -238,11 +238,18 @@ def entrywise(op: Elemental, value: Callable[..., Any] | None = None) -> Rule:
                 back_to.append(None)
                 continue
             g = r if bar.g is None else bar.g if r is None else bar.g + r
-            shape = jnp.shape(x.value)
-            back_to.append(Bar(summed(bar.adj, shape), summed(g, shape)))
+            back_to.append(Bar(_fitted(bar.adj, x.value), _fitted(g, x.value)))
         return back_to
 
     return Rule(forward, reverse)
+
+
+def _fitted(part: Any, value: Any) -> Any:
+    """A cotangent in the shape and type of an operand; functions promote theirs."""
+    part = summed(part, jnp.shape(value))
+    return (
+        part if part is None or part.dtype == value.dtype else part.astype(value.dtype)
+    )
 
 
 def _weights(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...errors import ShapeError
+from ...errors import InputTypeError, ShapeError
 from ._context import DOMAIN
 from ._node import Bar
-from ._package import jax, jnp
-from ._program import Run, options, transformation
+from ._package import jnp, tree
+from ._program import Run, is_array, options, transformation
 from ._results import JacobianCover, Sensitivities
 
 __all__ = ["abs_forward", "abs_reverse", "cover_jacobian", "gramcover"]
@@ -92,7 +92,7 @@ def abs_reverse(
         NondifferentiableError: Outside of a trace, if one is at a kink, jump or tie.
         UnsupportedOperationError: If a primitive has no rule; see :func:`register`.
         InputTypeError: If the differentiated arguments or the outputs are not real
-            floating-point numbers.
+            floating-point numbers, or ``seeds`` no numbers.
         ShapeError: If ``seeds`` do not fit the outputs.
         OptionError: If an option has a value that cannot be used.
 
@@ -123,13 +123,20 @@ def abs_reverse(
 
 
 def _seeds(run: Run, seeds: Any) -> list[Bar]:
-    given = jax.tree_util.tree_leaves(seeds)
+    given, structure = tree.tree_flatten(seeds)
+    wanted = tree.tree_structure(run.value)
+    if structure != wanted:
+        msg = f"seeds have the structure {structure}; {wanted} is needed."
+        raise ShapeError(msg)
     shapes = [x.value.shape for x in run.outputs]
     if [jnp.shape(s) for s in given] != shapes:
         msg = f"seeds have shapes {[jnp.shape(s) for s in given]}; {shapes} are needed."
         raise ShapeError(msg)
+    if not all(map(is_array, given)):
+        msg = f"seeds are {seeds!r}; numbers are needed."
+        raise InputTypeError(msg)
     return [
-        Bar(g=jnp.abs(jnp.asarray(s, x.value.dtype)))
+        Bar(g=jnp.abs(jnp.asarray(s)).astype(x.value.dtype))
         for s, x in zip(given, run.outputs, strict=True)
     ]
 

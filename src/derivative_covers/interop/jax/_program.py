@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ._node import Bar, Node, differentiable
 from ._package import jax, jnp, tree
 from ._results import raised
 
-__all__ = ["Options", "Run", "options", "transformation"]
+__all__ = ["Options", "Run", "is_array", "options", "transformation"]
 
 
 _PROGRAMS = 32  # compiled ones that a transformed function keeps
@@ -35,12 +36,20 @@ def options(argnums: Any, has_aux: bool, scales: Any, ratio: Any) -> Options:
     """The options of a transformation.
 
     Raises:
-        OptionError: If ``ratio`` is not in [0, 1).
+        OptionError: If ``ratio`` is not in [0, 1), or ``argnums`` holds no integers.
     """
     if ratio is not None and not (isinstance(ratio, (int, float)) and 0 <= ratio < 1):
         msg = f"ratio is {ratio!r}, but must be a number in [0, 1)."
         raise OptionError(msg)
-    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    try:
+        numbers = (
+            tuple(map(index, argnums))
+            if isinstance(argnums, Sequence)
+            else index(argnums)
+        )
+    except TypeError:
+        msg = f"argnums is {argnums!r}; an integer or a sequence of integers is needed."
+        raise OptionError(msg) from None
     return Options(numbers, bool(has_aux), scales, ratio)
 
 
@@ -76,6 +85,10 @@ class Run:
                 out, aux = out
             found, out_tree = tree.tree_flatten(out)
             more, aux_tree = tree.tree_flatten(aux)
+            for x in (*found, *more):
+                if not is_array(x):
+                    msg = f"the function returned {x!r}; arrays of numbers are needed."
+                    raise InputTypeError(msg)
             trees[:] = [out_tree, aux_tree, len(found)]
             return [*found, *more]
 
@@ -172,6 +185,9 @@ def _chosen(args: Any, argnums: int | tuple[int, ...]) -> Any:
     if not all(-len(args) <= n < len(args) for n in numbers):
         msg = f"argnums is {argnums!r}, and there are {len(args)} positional arguments."
         raise OptionError(msg)
+    if len({n % len(args) for n in numbers}) < len(numbers):
+        msg = f"argnums is {argnums!r}, which names an argument twice."
+        raise OptionError(msg)
     return (
         args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in argnums)
     )
@@ -204,14 +220,25 @@ def _checked(x: Any) -> Any:
     return x
 
 
+def is_array(x: Any) -> bool:
+    """Whether JAX takes a leaf for an array or a number."""
+    numbers = (jax.Array, np.ndarray, np.number, np.bool_, int, float, complex)
+    return isinstance(x, numbers) or hasattr(x, "__jax_array__")
+
+
 def _scale(s: Any, x: Any) -> Any:
     if jnp.shape(s) not in {(), jnp.shape(x)}:
         msg = f"scales have shape {jnp.shape(s)}; the argument has {jnp.shape(x)}."
         raise ShapeError(msg)
     if not isinstance(s, jax.core.Tracer):
-        number = np.asarray(s, dtype=float)
-        if not (np.isfinite(number).all() and (number > 0).all()):
-            msg = f"scales must be positive and finite; got {s!r}."
+        try:
+            with np.errstate(over="ignore"):
+                number = np.asarray(s).astype(x.dtype)  # as it will be used
+            proper = bool(((number > 0) & (number < np.inf)).all())
+        except (TypeError, ValueError):
+            proper = False
+        if not proper:
+            msg = f"scales must be positive and finite in {x.dtype}; got {s!r}."
             raise OptionError(msg)
     return jnp.broadcast_to(jnp.asarray(s, x.dtype), x.shape)
 
@@ -290,22 +317,24 @@ def _culprit(plain: Any, whole: Any, moving: Any, status: int) -> Exception:
 
 
 class _Same:
-    """A fixed argument as part of a key: equal in type and value, else the same one."""
+    """A fixed argument as part of a key: equal in type and value.
+
+    What cannot be hashed may change between two calls, and equals nothing.
+    """
 
     def __init__(self, x: Any) -> None:
         self.x = x
+        # As they are written, NaN is equal to itself, and zeros of other signs are not.
+        self._what = type(x), repr(x) if isinstance(x, (float, complex)) else x
+        try:
+            self._hash: int | None = hash(self._what)
+        except TypeError:
+            self._hash = None
 
     def __hash__(self) -> int:
-        try:
-            return hash((type(self.x), self.x))
-        except TypeError:
-            return id(self.x)
+        return self._hash or 0
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Same) or type(self.x) is not type(other.x):
+        if not isinstance(other, _Same) or None in {self._hash, other._hash}:
             return False
-        try:
-            hash(self.x)
-        except TypeError:
-            return self.x is other.x
-        return bool(self.x == other.x)
+        return bool(self._what == other._what)

@@ -12,7 +12,7 @@ from ._facts import times
 from ._interpret import bind, evaluate
 from ._node import Bar, Node, constant
 from ._package import jnp, lax
-from ._rule import Rule, register
+from ._rule import Rule, never, register
 from ._split import split
 
 __all__: list[str] = []
@@ -294,13 +294,7 @@ def _sort(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node],
         is_stable=eqn.params["is_stable"],
         num_keys=num_keys,
     )
-    before, after = (
-        [lax.slice_in_dim(k, a, b, axis=axis) for k in found[:num_keys]]
-        for a, b in ((0, -1), (1, None))
-    )
-    tied = jnp.ones((), bool)
-    for a, b in zip(before, after, strict=True):
-        tied = tied & (a == b)
+    tied = _equal_neighbours(found[:num_keys], axis)
     decided = any(x.varies for x in operands[:num_keys])
 
     def placed(part: Any) -> Any:
@@ -319,6 +313,18 @@ def _sort(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node],
     return nodes, (order, tied if decided else None, kept)
 
 
+def _equal_neighbours(keys: Sequence[Any], axis: int) -> Any:
+    """Which entries of sorted keys equal the one before or behind them."""
+    n = keys[0].shape[axis]
+    step = jnp.ones((), bool)
+    for k in keys:
+        before = lax.slice_in_dim(k, 0, max(n - 1, 0), axis=axis)
+        step = step & (before == lax.slice_in_dim(k, min(1, n), n, axis=axis))
+    no = jnp.zeros_like(lax.slice_in_dim(keys[0], 0, min(1, n), axis=axis), dtype=bool)
+    behind, ahead = (jnp.concatenate(p, axis) for p in ([no, step], [step, no]))
+    return behind | ahead
+
+
 def _unsort(
     ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]
 ) -> list[Bar | None]:
@@ -331,11 +337,7 @@ def _unsort(
             found.append(None)
             continue
         if tied is not None:
-            cut = [
-                None if p is None else lax.slice_in_dim(p, 1, None, axis=axis)
-                for p in (bar.adj, bar.g)
-            ]
-            ctx.reached(Bar(*cut), tied, KINK, "sort")
+            ctx.reached(bar, tied, KINK, "sort")
 
         def placed(part: Any) -> Any:
             return None if part is None else jnp.take_along_axis(part, back, axis)
@@ -344,15 +346,11 @@ def _unsort(
     return found
 
 
-def _never(ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]) -> list[None]:
-    raise AssertionError  # no result varies, so nothing comes back
-
-
 for _name in ("reduce_max", "reduce_min"):
     register(_name, Rule(_extreme, _from_extreme))
 for _name, _op in _ACCUMULATED.items():
     register(_name, accumulation(by_name(_op)))
 register("reduce_prod", Rule(_product, _from_product))
 for _name in ("argmax", "argmin"):
-    register(_name, Rule(_argument, _never))
+    register(_name, Rule(_argument, never))
 register("sort", Rule(_sort, _unsort))

@@ -10,7 +10,7 @@ from ...errors import InputTypeError, UnsupportedOperationError
 from ._context import Context
 from ._node import Bar, Node
 
-__all__ = ["Rule", "lookup", "recognise", "refuse", "register", "takes_marks"]
+__all__ = ["Rule", "lookup", "never", "recognise", "refuse", "register", "takes_marks"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Rule:
     forward: Callable[[Context, Any, Sequence[Node]], tuple[list[Node], Any]]
     reverse: Callable[[Context, Any, Any, Sequence[Bar]], Sequence[Bar | None]]
     marks: bool = False
+
+
+def never(ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]) -> list[None]:
+    """The reverse of a rule of which no result varies: nothing comes back."""
+    raise AssertionError
 
 
 _RULES: dict[str, Rule] = {}

@@ -44,7 +44,8 @@ def cover_hessian(
 
     Returns:
         A function of the arguments of ``f`` that returns a :class:`HessianCover`.
-        Arguments that are Python numbers and not differentiated are compiled in.
+        Arguments that are Python numbers or objects and not differentiated are compiled
+        in, as static ones of ``jax.jit``: a hashable object must not change.
 
     Raises:
         DomainError: Outside of a trace, if an operation that an output depends on is
@@ -60,7 +61,9 @@ def cover_hessian(
         Covers to rounding, if the status is 0 or 3. With status 0 it is the sum merge
         of :func:`derivative_covers.cover_hessian` for the same operations on arrays, to
         rounding. It is looser where a program meets an entry again that it has chosen by
-        value (``x - x.max()``, ``x * jnp.sort(x)``), which is known on a tape.
+        value (``x - x.max()``, ``x * jnp.sort(x)``), which is known on a tape. Functions
+        with custom derivatives are differentiated through their definitions, the
+        gradient as well, unless :func:`register` gives them a rule.
 
     Cost:
         About two gradients of the compiled function, or one more for each group.
@@ -207,7 +210,8 @@ def cover_nls(
         grad, curved = _covered(run, [Bar(x) for x in r], ngroups)
         gauss = _gram(run, ngroups)
         h = [_hypot(x, y) for x, y in zip(gauss, curved, strict=True)]
-        value = sum((jnp.sum(jnp.square(x)) for x in r), start=jnp.zeros(())) / 2
+        squares = [jnp.sum(jnp.square(x)) for x in r]
+        value = jnp.asarray(sum(squares) / 2)
         status = run.status(grad, h)
         t = run.like_inputs
         name = "sum" if ngroups is None else "hybrid"
