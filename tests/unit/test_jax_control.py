@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,22 +13,12 @@ import pytest
 import derivative_covers as dc
 from derivative_covers.errors import DomainError, UnsupportedOperationError
 from derivative_covers.interop import jax as dj
+from tests._jax import compiled
+from tests._jax import doubles as doubles
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.5, 1.5, 4)
 A = RNG.uniform(-0.5, 0.5, (4, 4))
-# Compiling takes all the time here, so the compiler is told not to optimise.
-FAST = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-
-
-def compiled(f: Any) -> Any:
-    return jax.jit(f, compiler_options=FAST)
-
-
-@pytest.fixture(autouse=True)
-def doubles() -> Iterator[None]:
-    with jax.enable_x64(True):
-        yield
 
 
 def unrolled(f: Any, init: Any, xs: Any, reverse: bool = False) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -21,19 +20,10 @@ from derivative_covers.errors import (
     UnsupportedOperationError,
 )
 from derivative_covers.interop import jax as dj
+from tests._jax import compiled
+from tests._jax import doubles as doubles
 
 Y = np.linspace(0.5, 1.5, 7)
-FAST = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-
-
-def compiled(f: Any) -> Any:
-    return jax.jit(f, compiler_options=FAST)
-
-
-@pytest.fixture(autouse=True)
-def doubles() -> Iterator[None]:
-    with jax.enable_x64(True):
-        yield
 
 
 def rosenbrock(x: Any) -> Any:
