@@ -15,7 +15,7 @@ from ._context import DOMAIN, GUARDED, Context
 from ._facts import either, times
 from ._interpret import bind
 from ._linear import transposed
-from ._node import Bar, Node, size
+from ._node import Bar, Node, size, some
 from ._package import jnp, lax
 from ._places import meetings, same
 from ._rule import Rule, register
@@ -62,9 +62,9 @@ def _scalar_live(x: Node, y: Node) -> Any:
     found = jnp.zeros((), bool)
     for one, other in ((x, y), (y, x)):
         if one.varies:
-            live = jnp.any(other.value != 0)
+            live = some(other.value != 0)
             if one.live is not None:
-                live = live & jnp.any(one.live)
+                live = live & some(one.live)
             found = found | live
     return found
 
@@ -77,7 +77,7 @@ def _reverse(extremes: Extremes) -> Callable[..., list[Bar | None]]:
         (bar,) = bars
         for one in (x, y):
             if one.varies and one.mark is not None:
-                ctx.flag(DOMAIN, _depends(bar) & jnp.any(one.mark), eqn.primitive.name)
+                ctx.flag(DOMAIN, _depends(bar) & some(one.mark), eqn.primitive.name)
         if same(x, y) and _paired(eqn):
             return [_squares(ctx, eqn, x, bar), None]
         rho: tuple[Any, Any] = (None, None)
@@ -98,7 +98,7 @@ def _reverse(extremes: Extremes) -> Callable[..., list[Bar | None]]:
 
 
 def _depends(bar: Bar) -> Any:
-    parts = [jnp.any(part != 0) for part in (bar.adj, bar.g) if part is not None]
+    parts = [some(part != 0) for part in (bar.adj, bar.g) if part is not None]
     return parts[0] if len(parts) == 1 else parts[0] | parts[1]
 
 
@@ -228,7 +228,7 @@ def _declared_weights(
     def none() -> tuple[Any, Any]:
         return jnp.zeros_like(plain_x), jnp.zeros_like(plain_y)
 
-    more_x, more_y = lax.cond(jnp.any(small_x) | jnp.any(small_y), stand_in, none)
+    more_x, more_y = lax.cond(some(small_x) | some(small_y), stand_in, none)
     return plain_x + more_x, plain_y + more_y
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._node import Bar, Node
+from ._node import Bar, Node, some
 from ._package import jax, jnp, lax
 
 __all__ = [
@@ -106,7 +106,7 @@ class Context:
 
     def flag(self, code: int, where: Any, name: str) -> None:
         """Note where something goes wrong: a boolean array."""
-        self.marks.append(Mark(code, jnp.any(where), name))
+        self.marks.append(Mark(code, some(where), name))
 
     def reached(self, bar: Bar, where: Any, code: int, name: str) -> None:
         """Note a fault at the entries that the output depends on."""
@@ -117,11 +117,13 @@ class Context:
 
     def codes(self) -> Any:
         """Booleans ``(domain, kink, guarded)`` of what was found."""
-        found = []
-        for code in (DOMAIN, KINK, GUARDED):
-            mine = [mark.found for mark in self.marks if mark.code == code]
-            found.append(jnp.any(jnp.stack(mine)) if mine else jnp.zeros((), bool))
-        return jnp.stack(found)
+        return jnp.stack(self.faults())
+
+    def faults(self) -> list[Any]:
+        """The same apart."""
+        found = self.by_code()
+        no = np.zeros((), bool)
+        return [found.get(code, no) for code in (DOMAIN, KINK, GUARDED)]
 
     def by_code(self) -> dict[int, Any]:
         """What was looked for, a boolean for each status."""

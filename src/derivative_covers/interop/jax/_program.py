@@ -177,7 +177,7 @@ class Run:
             # Zeros, unless an entry is not finite: one sum for all of one shape.
             total = total + jnp.sum(sum(x * 0 for x in parts))
         self.ctx.flag(DOMAIN, total != 0, "")
-        return status_of(self.ctx.codes())
+        return status_of(self.ctx.faults())
 
 
 def _chosen(args: Any, argnums: int | tuple[int, ...]) -> Any:
