@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -64,3 +65,10 @@ def test_same_as_the_tape_and_above_the_hessian(name: str) -> None:
     assert int(found.status) == 0
     H = compiled(jax.hessian(f))(X)
     assert np.all(np.abs(H) <= np.outer(found.h, found.h) * (1 + 1e-12) + 1e-14)
+
+
+def test_magnitudes_of_constants_are_not_left_to_the_compiler() -> None:
+    a = jnp.asarray(A)
+    traced = jax.make_jaxpr(dj.cover_hessian(lambda x: jnp.sum(jnp.exp(a @ x))))(X)
+    assert "dot_general" in str(traced)
+    assert re.search(r"\[4,6\] = abs", str(traced)) is None

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ._context import DOMAIN, GUARDED, Context
 from ._facts import either, times
 from ._interpret import bind
 from ._linear import transposed
 from ._node import Bar, Node, size, some
-from ._package import jnp, lax
+from ._package import jax, jnp, lax
 from ._places import meetings, same
 from ._rule import Rule, register
 
@@ -89,7 +91,7 @@ def _reverse(extremes: Extremes) -> Callable[..., list[Bar | None]]:
                 found.append(None)
                 continue
             adj = _back(eqn, k, other.value, bar.adj)
-            g = _back(eqn, k, size(other), bar.g)
+            g = _back(eqn, k, _size(ctx, other), bar.g)
             r = rho[k]
             found.append(Bar(adj, r if g is None else g if r is None else g + r))
         return found
@@ -100,6 +102,23 @@ def _reverse(extremes: Extremes) -> Callable[..., list[Bar | None]]:
 def _depends(bar: Bar) -> Any:
     parts = [some(part != 0) for part in (bar.adj, bar.g) if part is not None]
     return parts[0] if len(parts) == 1 else parts[0] | parts[1]
+
+
+def _size(ctx: Context, node: Node) -> Any:
+    """Magnitudes of values; of a constant in the host's memory, found now and once.
+
+    XLA would fold them into the program, which takes it longer than to compile a product.
+    """
+    value = node.value
+    if node.varies or isinstance(value, jax.core.Tracer) or not _on_host(value):
+        return size(node)
+    return ctx.known(("size", id(value)), value, lambda: np.abs(np.asarray(value)))
+
+
+def _on_host(value: Any) -> bool:
+    if not isinstance(value, jax.Array):
+        return isinstance(value, np.ndarray)
+    return [device.platform for device in value.devices()] == ["cpu"]
 
 
 def _back(eqn: Any, k: int, other: Any, bar: Any) -> Any:
