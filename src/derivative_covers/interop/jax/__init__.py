@@ -35,7 +35,7 @@ A primitive has a :class:`Rule` of two functions. A square root, say, would be::
 - A rule that runs a jaxpr calls ``forward`` and ``reverse`` of ``_interpret`` on it; one that
   does so within a loop gives it ``ctx.child()``, returns ``child.codes()`` from the loop and
   hands them to ``ctx.flag_codes``. :class:`Node` and :class:`Bar` are registered pytrees, so
-  they may be carried; :meth:`Bar.filled` gives all bars one structure.
+  they may be carried; ``Bar.filled`` gives all bars one structure.
 - A live mask of None means live everywhere, a mark of None nowhere, a scale of None that no
   scales are declared, or that the node is a constant.
 - For elementwise primitives, :func:`elemental` makes the rule from partials.
