@@ -13,7 +13,7 @@ import pytest
 from derivative_covers.errors import InputTypeError, OptionError, ShapeError
 from derivative_covers.interop import jax as dj
 
-X = jnp.array([1.0, 2.0, 3.0])
+X = jnp.array([1.0, 2.0, 3.0], jnp.float32)
 
 
 def test_a_tie_of_sorted_entries_is_found_from_both_of_its_sides() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import derivative_covers as dc
-from derivative_covers.errors import DomainError, OptionError
+from derivative_covers.errors import DerivativeError, DomainError, OptionError
 
 pytestmark = pytest.mark.optional("jax")
 
@@ -71,3 +71,9 @@ def test_what_only_a_tape_can_do_stays_there(jax):
         dc.cover_hessian(lambda x: jax.numpy.sum(x**2), x, kinks="branch")
     with pytest.raises(DomainError, match="log"):
         dc.cover_hessian(lambda x: jax.numpy.log(-x[0]), x)
+
+
+def test_errors_of_the_tape_are_no_reason_to_ask_jax(jax):
+    for f in (lambda x: {"f": x[0]}, lambda x: [x[0], None], lambda x: x[0] * 1j):
+        with pytest.raises(DerivativeError):
+            dc.cover_hessian(f, [1.0, 2.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import Any
 
 from ._results import HessianCover
@@ -51,14 +52,24 @@ ELSEWHERE = Elsewhere()
 def elsewhere(request: Request, error: Exception | None = None) -> HessianCover | None:
     """The cover, if the point holds arrays of JAX; None if it is for the tape to find.
 
-    With an ``error`` of a recording, also if JAX can trace the function that raised it.
+    With an ``error`` of a recording, if it comes from within JAX, which got a variable.
     """
     jax: Any = sys.modules.get("jax")
     if jax is None or ELSEWHERE.jax is None or not callable(request.f):
         return None
-    if error is None and not _holds(request.x0, jax.Array):
+    if not (_holds(request.x0, jax.Array) if error is None else _of_jax(error)):
         return None
     return ELSEWHERE.jax(request, error)
+
+
+def _of_jax(error: Exception) -> bool:
+    """Whether an error passed through functions of JAX, which may hide their frames."""
+    said = (str(error), *getattr(error, "__notes__", ()))
+    frames = walk_tb(error.__traceback__)
+    names = (frame.f_globals.get("__name__", "") for frame, _ in frames)
+    return any("JAX" in text for text in said) or any(
+        name.partition(".")[0] == "jax" for name in names
+    )
 
 
 def _holds(x0: Any, kind: type[Any]) -> bool:
