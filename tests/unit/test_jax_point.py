@@ -73,6 +73,13 @@ def test_what_only_a_tape_can_do_stays_there(jax):
         dc.cover_hessian(lambda x: jax.numpy.log(-x[0]), x)
 
 
+def test_a_function_that_holds_arrays_of_jax_is_covered_by_jax(jax):
+    held = jax.numpy.arange(3.0)
+    found = dc.cover_hessian(lambda x: ((x - held) ** 2 * held).sum(), np.ones(3))
+    assert found.backend == "jax"
+    np.testing.assert_allclose(found.h**2, [0.0, 2.0, 4.0], rtol=1e-6)
+
+
 def test_errors_of_the_tape_are_no_reason_to_ask_jax(jax):
     for f in (lambda x: {"f": x[0]}, lambda x: [x[0], None], lambda x: x[0] * 1j):
         with pytest.raises(DerivativeError):

@@ -47,6 +47,7 @@ class Elsewhere:
 
 
 ELSEWHERE = Elsewhere()
+_OF_JAX = ("JAX", "ArrayImpl")  # what its errors say, and how its arrays are called
 
 
 def elsewhere(request: Request, error: Exception | None = None) -> HessianCover | None:
@@ -63,11 +64,11 @@ def elsewhere(request: Request, error: Exception | None = None) -> HessianCover 
 
 
 def _of_jax(error: Exception) -> bool:
-    """Whether an error passed through functions of JAX, which may hide their frames."""
+    """Whether an error comes from JAX, which may hide its frames, or from its arrays."""
     said = (str(error), *getattr(error, "__notes__", ()))
     frames = walk_tb(error.__traceback__)
     names = (frame.f_globals.get("__name__", "") for frame, _ in frames)
-    return any("JAX" in text for text in said) or any(
+    return any(name in text for name in _OF_JAX for text in said) or any(
         name.partition(".")[0] == "jax" for name in names
     )
 
