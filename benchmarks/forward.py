@@ -70,10 +70,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
         jax, *timed = interleaved([theirs, *ours.values()], 7 if quick else 15)
         for name, samples in zip(ours, timed, strict=True):
             ratios = samples.over(jax)
-            # JAX's function is compiled before it is timed, and so is what meets it.
-            target = None
-            if replayed is None or name.startswith("replayed"):
-                target = targets[name.rsplit(" ", 1)[1]]
+            target = targets[name.rsplit(" ", 1)[1]]
             yield Row(
                 ITEM,
                 f"{name} / jax dense Hessian",

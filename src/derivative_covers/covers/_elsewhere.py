@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from traceback import walk_tb
 from typing import Any
 
+from ._arguments import RecordingOptions
 from ._results import HessianCover
 
 __all__ = ["ELSEWHERE", "Elsewhere", "Request", "elsewhere"]
@@ -31,7 +32,7 @@ class Request:
     merge: str | int
     scales: Any
     ratio: float | None
-    recording: Mapping[str, Any]
+    recording: RecordingOptions
 
 
 @dataclass

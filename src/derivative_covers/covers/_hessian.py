@@ -124,16 +124,10 @@ def cover_hessian(
         raise OptionError(msg)
     gradients = _budget(merge, budget)
     request = Request(tape, out, merge, scales, ratio, recording)
-    if (found := elsewhere(request)) is not None:
-        return found
-    try:
-        t, o, program, state = _begin(
-            tape, out, scales, ratio, check, "cover_hessian", recording
-        )
-    except (TypeError, AttributeError) as error:
-        if (found := elsewhere(request, error)) is None:
-            raise
-        return found
+    begun = _begin_or_elsewhere(request, check, "cover_hessian")
+    if isinstance(begun, HessianCover):
+        return begun
+    t, o, program, state = begun
     if merge == "auto":
         chosen, adj, h, cost = best_within(t, o, program, state, gradients)
         return _result(t, o, adj[: t.ninputs], h, state, chosen, cost)
@@ -198,16 +192,10 @@ def cover_hybrid(
     """
     ngroups = group_count(ngroups)
     request = Request(tape, out, ngroups, scales, ratio, recording)
-    if (found := elsewhere(request)) is not None:
-        return found
-    try:
-        t, o, program, state = _begin(
-            tape, out, scales, ratio, check, "cover_hybrid", recording
-        )
-    except (TypeError, AttributeError) as error:
-        if (found := elsewhere(request, error)) is None:
-            raise
-        return found
+    begun = _begin_or_elsewhere(request, check, "cover_hybrid")
+    if isinstance(begun, HessianCover):
+        return begun
+    t, o, program, state = begun
     if ngroups >= natoms(t):
         return _quadrature(t, o, program, state)
     adj = adjoints(program, t, 1.0, o)
@@ -240,6 +228,21 @@ def _begin(
     w: Any = partial(declared, t, None) if scales is None else declared(t, scales)
     program = check_outputs(t, o)
     return t, o, program, cover_state(program, t, w, threshold, check)
+
+
+def _begin_or_elsewhere(
+    request: Request, check: bool, what: str
+) -> tuple[Tape, int, Program, CoverState] | HessianCover:
+    """What :func:`_begin` gives, or the cover of a function that is not NumPy's."""
+    r = request
+    if (found := elsewhere(r)) is not None:
+        return found
+    try:
+        return _begin(r.f, r.x0, r.scales, r.ratio, check, what, r.recording)
+    except (TypeError, AttributeError) as error:
+        if (found := elsewhere(r, error)) is None:
+            raise
+        return found
 
 
 def _result(

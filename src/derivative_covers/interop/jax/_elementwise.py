@@ -318,12 +318,15 @@ def elemental(
         msg = f"elemental {name!r} has arity {arity!r}; 1 or 2 is needed."
         raise OptionError(msg)
 
-    def value(*operands: Any) -> Any:
-        raise NotImplementedError
-
     return entrywise(
-        Elemental(name, arity, value, Partials(partials, domain, kink), "")
+        Elemental(name, arity, _by_primitive, Partials(partials, domain, kink), "")
     )
+
+
+def _by_primitive(*operands: Any) -> Any:
+    """Stands for the value of an elemental that a primitive evaluates; never called."""
+    msg = "a primitive evaluates itself; this rule states its derivatives alone."
+    raise AssertionError(msg)
 
 
 def _of_power(exponent: float) -> Rule:
