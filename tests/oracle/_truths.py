@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil, floor, inf, trunc
 
 import flint
@@ -453,8 +453,20 @@ def beta(a, b):
     return betaln(a, b).exp()
 
 
+@lru_cache(8)
+def _lgamma(middle, radius, bits):
+    found = arb_series([arb(middle, arb(radius)), 1], prec=3).lgamma()
+    return found[0], found[1], 2 * found[2]
+
+
+def positive_lgamma(s):
+    """Once for all directions at a point."""
+    x = s[0].mid(), s[0].rad()
+    return compose(s, *_lgamma(*(end.man_exp() for end in x), flint.ctx.prec))
+
+
 def betaln(a, b):
-    return a.lgamma() + b.lgamma() - (a + b).lgamma()
+    return positive_lgamma(a) + positive_lgamma(b) - positive_lgamma(a + b)
 
 
 TRUTHS |= {

@@ -111,6 +111,6 @@ def at_points(
 def _wide(lo: Any, hi: Any) -> Any:
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(lo), np.abs(hi))
-        narrow = (hi - lo <= _NARROW * size + 1e-323) | (lo == hi)
+        narrow = (hi - lo <= _NARROW * size + 1e-323) & (size < inf) | (lo == hi)
         overflow = (np.abs(lo) > 1.79e308) & (np.abs(hi) > 1.79e308) & (lo * hi > 0)
         return ~(narrow | overflow)

@@ -10,6 +10,7 @@ import numpy as np
 from ...elements import _outward as ow
 from ...elements._outward import Pair
 from ._boxes import monotone
+from ._cylinder import cylinder, is_far
 from ._enclosed import Enclosed, endless
 from ._integrals import constant_order
 from ._registry import add_shape, encloses
@@ -27,7 +28,9 @@ def _of_order(kind: str, sign: int) -> Any:
 
     def jet(x: Any, order: Any) -> tuple[Any, ...]:
         f = getattr(x, "bessel_" + kind)
-        if not (x.is_exact() or x.contains(0)):
+        if sign < 0 and is_far(x, float(order)):
+            return cylinder(kind, float(order), x)
+        if _by_two(x, kind):
             return _by_equation(x, order, f(order), f(order + 1), sign)
         a, b, c, d, e, g, h = (f(order + k) for k in range(-3, 4))
         return (
@@ -38,6 +41,13 @@ def _of_order(kind: str, sign: int) -> Any:
         )
 
     return jet
+
+
+def _by_two(x: Any, kind: str) -> bool:
+    """Whether two orders do: near zero the equation cancels, for points and for J."""
+    if x.contains(0):
+        return False
+    return not (x.is_exact() or kind == "j") or bool(abs(x) > 1)
 
 
 def _by_equation(x: Any, n: Any, v: Any, above: Any, sign: int) -> tuple[Any, ...]:
@@ -56,7 +66,9 @@ def _whole(kind: str, sign: int, order: int) -> Any:
     def jet(x: Any) -> tuple[Any, ...]:
         f = getattr(x, "bessel_" + kind)
         one = type(x)(1)
-        if not (x.is_exact() or x.contains(0)):
+        if is_far(x, order):
+            return cylinder(kind, order, x)
+        if _by_two(x, kind):
             n = order * one
             return _by_equation(x, n, f(n), f(n + 1), sign)
         a, b, c = f(0 * one), f(one), f(2 * one)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...elements import _outward as ow
 from ...elements._outward import Pair
+from ._backends import ball_package
 from ._boxes import monotone
 from ._enclosed import Enclosed
 from ._registry import encloses
@@ -21,22 +22,58 @@ __all__: list[str] = []
 
 
 def _gaps(a: Any, b: Any) -> tuple[Any, ...]:
-    s, two = a + b, 0 * a + 2
-    psi, third = s.digamma(), two.zeta(s)
-    return (
-        a.lgamma() + b.lgamma() - s.lgamma(),
-        a.digamma() - psi,
-        b.digamma() - psi,
-        two.zeta(a) - third,
-        -third,
-        two.zeta(b) - third,
-    )
+    s = a + b
+    first, p, c11 = _falls(a, b, s)
+    second, q, c22 = _falls(b, a, s)
+    # lgamma(a) + lgamma(b) - lgamma(a + b), by the larger operand's difference
+    log = a.lgamma() + second if a < b else b.lgamma() + first
+    return log, p, q, c11, -_order(a, 2).zeta(s), c22
 
 
 def _beta_jet(a: Any, b: Any) -> tuple[Any, ...]:
     log, p, q, c11, c12, c22 = _gaps(a, b)
-    v = log.exp()
-    return v, v * p, v * q, v * (p * p + c11), v * (p * q + c12), v * (q * q + c22)
+    v, both = log.exp(), p * q + c12
+    if _negligible(b, a):
+        both = _cross(a, b)
+    elif _negligible(a, b):
+        both = _cross(b, a)
+    return v, v * p, v * q, v * (p * p + c11), v * both, v * (q * q + c22)
+
+
+def _order(x: Any, n: int) -> Any:
+    return 0 * x + n
+
+
+def _negligible(x: Any, y: Any) -> bool:
+    """Whether a sum rounds to the larger operand; more digits may say no."""
+    return bool(x < y * 2.0 ** -ball_package("beta").ctx.prec)
+
+
+def _falls(a: Any, b: Any, s: Any) -> tuple[Any, ...]:
+    """``f(a) - f(s)``, with ``s = a + b``, for lgamma, digamma and trigamma.
+
+    The difference cancels where ``b`` is far below ``a``; its mean value form does not.
+    """
+    if _negligible(b, a):
+        between = a.union(s)
+        slope, second = between.digamma(), _order(a, 2).zeta(between)
+        return -b * slope, -b * second, 2 * b * _order(a, 3).zeta(between)
+    return (
+        a.lgamma() - s.lgamma(),
+        a.digamma() - s.digamma(),
+        _order(a, 2).zeta(a) - _order(a, 2).zeta(s),
+    )
+
+
+def _cross(a: Any, b: Any) -> Any:
+    """``p q + c12`` where ``b`` is far below ``a``: Taylor's formula for ``p`` and ``c12``.
+
+    With ``q = r - 1 / b`` the terms without ``b`` cancel on paper.
+    """
+    between = a.union(a + b)
+    slope, second = _order(a, 2).zeta(a), -2 * _order(a, 3).zeta(between)
+    r = (1 + b).digamma() - (a + b).digamma()
+    return b * (second / 2 - second - r * slope - b / 2 * r * second)
 
 
 _FALL, _RISE = (-1, -1), (1, 1)

@@ -1,12 +1,14 @@
 """Functions that turn without end, enclosed by balls over pieces of an interval.
 
 Where the ball of the derivative over a piece has a sign, the function is monotone there
-and its values at the ends span the range. Other pieces are halved, a few times, and then
-enclosed by the mean value form.
+and its values at the ends span the range. A piece whose ball lies in what was reached
+elsewhere adds nothing. Other pieces are halved, a few times, and then enclosed by the
+mean value form.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +22,8 @@ from ._balls import at_points, precision, rounded
 __all__ = ["wave_ranges"]
 
 _DEPTH = 6
+_SHORT = 1 / 16  # of pieces that are not halved further below that depth
+_MOST = 127
 _BITS = 96
 
 Jet = Callable[..., tuple[Any, ...]]
@@ -62,8 +66,9 @@ def wave_ranges(
                 size = max(abs(lo[place]), abs(hi[place]), 1.0)
                 context.prec = _BITS + 2 * int(np.log2(size))
                 given = [flint.arb(float(c[place])) for c in constants]
+                reached = [(float(a[place]), float(b[place])) for a, b in found]
                 spans = _inner(
-                    flint, jet, float(lo[place]), float(hi[place]), given, count
+                    flint, jet, float(lo[place]), float(hi[place]), given, reached
                 )
                 for k, balls in enumerate(spans):
                     if balls:
@@ -76,33 +81,56 @@ def wave_ranges(
 
 
 def _inner(
-    flint: Any, jet: Jet, lo: float, hi: float, constants: list[Any], count: int
+    flint: Any,
+    jet: Jet,
+    lo: float,
+    hi: float,
+    constants: list[Any],
+    reached: list[tuple[float, float]],
 ) -> list[list[Any]]:
-    """Balls that hold, with the values at both ends, each of the ranges."""
+    """Balls that hold, with what is ``reached`` at both ends, each of the ranges."""
     arb = flint.arb
-    spans: list[list[Any]] = [[] for _ in range(count)]
-    pending = [(lo, hi, 0, tuple(range(count)))]
+    spans: list[list[Any]] = [[] for _ in reached]
+    known = [(arb(low), arb(high)) for low, high in reached]
+    pending = deque([(lo, hi, 0, tuple(range(len(reached))))])
+    pieces = 0
     while pending:
-        a, b, depth, wanted = pending.pop()
+        a, b, depth, wanted = pending.popleft()
+        pieces += 1
         piece = arb(a).union(arb(b))
         found = jet(piece, *constants)
-        left = [k for k in wanted if not _signed(found[k + 1])]
+        left = tuple(
+            k
+            for k in wanted
+            if not (_signed(found[k + 1]) or _within(found[k], known[k]))
+        )
         if not left:
             continue
         middle = a / 2 + b / 2
-        if depth < _DEPTH and a < middle < b:
-            inner = jet(arb(middle), *constants)
-            for k in left:
-                spans[k].append(inner[k])
-            pending.append((a, middle, depth + 1, tuple(left)))
-            pending.append((middle, b, depth + 1, tuple(left)))
-            continue
         inner = jet(arb(middle), *constants)
-        step = piece - arb(middle)
-        for k in left:
-            mean = inner[k] + found[k + 1] * step
-            spans[k].append(_common(arb, found[k], mean))
+        split = (depth < _DEPTH or b - a > _SHORT) and pieces < _MOST
+        if split and a < middle < b:
+            balls = [inner[k] for k in left]
+            pending.append((a, middle, depth + 1, left))
+            pending.append((middle, b, depth + 1, left))
+        else:
+            step = piece - arb(middle)
+            balls = [
+                _common(arb, found[k], inner[k] + found[k + 1] * step) for k in left
+            ]
+        for k, ball in zip(left, balls, strict=True):
+            spans[k].append(ball)
+            low, high = known[k]
+            known[k] = _least(low, ball.lower()), -_least(-high, -ball.upper())
     return spans
+
+
+def _least(x: Any, y: Any) -> Any:
+    return y if y < x else x
+
+
+def _within(ball: Any, pair: tuple[Any, Any]) -> bool:
+    return bool(ball >= pair[0] and ball <= pair[1])
 
 
 def _signed(ball: Any) -> bool:
