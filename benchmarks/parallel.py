@@ -122,6 +122,8 @@ def _points(quick: bool, dask: Any) -> Iterator[Row]:
             )
         for name, pool in pools.items():
             yield _overhead(name, pool, 100 if quick else 500, quick)
+        if dask is not None:
+            yield _overhead("Dask", pools["Dask"], 100 if quick else 500, quick, 1)
 
 
 @contextmanager
@@ -138,20 +140,27 @@ def _client(dask: Any) -> Iterator[Any]:
         yield client
 
 
-def _overhead(name: str, pool: Any, batches: int, quick: bool) -> Row:
-    for _ in results(_nothing, range(20), engine(pool)):
+def _overhead(
+    name: str, pool: Any, batches: int, quick: bool, bundle: int | None = None
+) -> Row:
+    """Time of a batch that does nothing; such batches may share calls, up to ``bundle``."""
+    on = engine(pool)
+    on.bundle = bundle or on.bundle
+    for _ in results(_nothing, range(20), on):
         pass
-    start = time.perf_counter()
-    for _ in results(_nothing, range(batches), engine(pool)):
+    before, start = time.process_time(), time.perf_counter()
+    for _ in results(_nothing, range(batches), on):
         pass
     found = (time.perf_counter() - start) / batches * 1e3
+    busy = (time.process_time() - before) / batches * 1e3
     return Row(
         ITEM,
-        f"a batch on two {name}: overhead",
+        f"a batch on two {name}{', each by itself' if bundle == 1 else ''}: overhead",
         found,
         "ms",
         target=None if quick else OVERHEAD,
         n=batches,
+        note=f"{busy:.2f} ms of processor time in this process",
     )
 
 

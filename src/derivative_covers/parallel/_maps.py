@@ -22,7 +22,7 @@ __all__ = ["SECONDS", "Batch", "over_rows"]
 
 Array = NDArray[Any]
 _PLURAL = {"point": "points", "box": "boxes"}
-SECONDS = 0.5  # of a batch: Dask spends some hundredths on sending one
+SECONDS = 0.5  # of a batch: Dask spends some thousandths on one
 
 
 class Batch(NamedTuple):

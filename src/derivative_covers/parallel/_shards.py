@@ -15,7 +15,8 @@ from ..errors import (
     OptionError,
     ShapeError,
 )
-from ._engines import engine, is_dask
+from ._dask import is_dask
+from ._engines import engine
 from ._executors import results
 from ._tree import Terms, Tree, check_finite, join
 
