@@ -60,6 +60,7 @@ def results(
     *,
     what: str = "shard",
     ordered: bool = True,
+    first: int = 0,
 ) -> Generator[Done, None, None]:
     """The task's results for all items, of which few are under way at any time.
 
@@ -70,6 +71,7 @@ def results(
         on: See :func:`engine`.
         what: What an item is called in messages.
         ordered: Whether results come in the order of the items, or as they come in.
+        first: Index of the first item.
 
     Yields:
         :class:`Done` for every item.
@@ -82,10 +84,10 @@ def results(
         items than take some hundredths of a second, or one. However it ends, nothing
         that has not begun is begun afterwards.
     """
-    source = enumerate(items)
+    source = enumerate(items, first)
     pending: dict[_Key, int] = {}  # the first index of each call
     held: dict[int, list[Done]] = {}
-    upcoming, size, exhausted = 0, 1, False
+    upcoming, size, exhausted = first, 1, False
     try:
         while True:
             while not exhausted and len(pending) + len(held) < on.window:
@@ -94,13 +96,13 @@ def results(
                 exhausted = not groups
                 if groups:
                     made = on.submit(_call, task, groups)
-                    for (first, _), handle in zip(groups, made, strict=True):
-                        pending[_Key(handle)] = first
+                    for (start, _), handle in zip(groups, made, strict=True):
+                        pending[_Key(handle)] = start
             if not pending and not held:
                 return
             if pending and upcoming not in held:
-                for first, found in _finished(on, pending, what):
-                    held[first] = found
+                for start, found in _finished(on, pending, what):
+                    held[start] = found
                     size = _size(size, found)
             if ordered:
                 while upcoming in held:
