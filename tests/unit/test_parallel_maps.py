@@ -127,6 +127,28 @@ def test_folders_that_are_refused(tmp_path):
     store.close()
 
 
+def test_a_folder_of_bounds_knows_its_function(tmp_path):
+    lo = np.arange(10.0).reshape(5, 2)
+
+    def run(f):
+        return parallel.bound_map(f, (lo, lo + 1), folder=tmp_path)
+
+    def g(x):
+        return x[0] ** 2 * x[1]
+
+    found = run(g)
+    np.testing.assert_array_equal(run(g), found)
+
+    # All have the same bounds over all boxes; the last one differs over the last alone.
+    for other in (
+        lambda x: g(x) + 1.0,
+        lambda x: x[0] ** 2 * x[1] - 3 * x[1],
+        lambda x: g(x) if x[0] < 7 else g(x) + x[0],
+    ):
+        with pytest.raises(StorageError, match="another function, over some boxes"):
+            run(other)
+
+
 def test_an_error_names_its_point(tmp_path):
     bad = X.copy()
     bad[333] = np.nan
