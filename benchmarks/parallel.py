@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from derivative_covers import parallel
+from derivative_covers.parallel._dask import BUNDLE
 from derivative_covers.parallel._engines import engine
 from derivative_covers.parallel._executors import results
 from derivative_covers.parallel._nls import _Residuals
@@ -121,9 +122,10 @@ def _points(quick: bool, dask: Any) -> Iterator[Row]:
                 note=f"one {min(seconds['one']):.2f} s, two {min(seconds[name]):.2f} s",
             )
         for name, pool in pools.items():
-            yield _overhead(name, pool, 100 if quick else 500, quick)
+            yield _overhead(f"a batch on two {name}", pool, 1, quick)
         if dask is not None:
-            yield _overhead("Dask", pools["Dask"], 100 if quick else 500, quick, 1)
+            what = "a short shard on two Dask, several a call"
+            yield _overhead(what, pools["Dask"], BUNDLE, quick)
 
 
 @contextmanager
@@ -140,12 +142,11 @@ def _client(dask: Any) -> Iterator[Any]:
         yield client
 
 
-def _overhead(
-    name: str, pool: Any, batches: int, quick: bool, bundle: int | None = None
-) -> Row:
-    """Time of a batch that does nothing; such batches may share calls, up to ``bundle``."""
+def _overhead(name: str, pool: Any, bundle: int, quick: bool) -> Row:
+    """Time of an item that does nothing, up to ``bundle`` of which share a call."""
+    batches = 100 if quick else 500
     on = engine(pool)
-    on.bundle = bundle or on.bundle
+    on.bundle = bundle
     for _ in results(_nothing, range(20), on):
         pass
     before, start = time.process_time(), time.perf_counter()
@@ -155,7 +156,7 @@ def _overhead(
     busy = (time.process_time() - before) / batches * 1e3
     return Row(
         ITEM,
-        f"a batch on two {name}{', each by itself' if bundle == 1 else ''}: overhead",
+        f"{name}: overhead",
         found,
         "ms",
         target=None if quick else OVERHEAD,

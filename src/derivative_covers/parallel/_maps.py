@@ -90,6 +90,7 @@ def over_rows(
         WorkerError: As :func:`results`.
         StorageError: As :class:`Store`.
     """
+    on.bundle = 1  # batches have the size that is wanted
     whole = _Whole(count)
     cells = -(-count // cell)
     todo = [(0, cells)]
