@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from derivative_covers import parallel
+from derivative_covers.parallel._dask import BUNDLE
 from derivative_covers.parallel._engines import engine
 from derivative_covers.parallel._executors import results
 from derivative_covers.parallel._nls import _Residuals
@@ -121,7 +122,10 @@ def _points(quick: bool, dask: Any) -> Iterator[Row]:
                 note=f"one {min(seconds['one']):.2f} s, two {min(seconds[name]):.2f} s",
             )
         for name, pool in pools.items():
-            yield _overhead(name, pool, 100 if quick else 500, quick)
+            yield _overhead(f"a batch on two {name}", pool, 1, quick)
+        if dask is not None:
+            what = "a short shard on two Dask, several a call"
+            yield _overhead(what, pools["Dask"], BUNDLE, quick)
 
 
 @contextmanager
@@ -138,20 +142,26 @@ def _client(dask: Any) -> Iterator[Any]:
         yield client
 
 
-def _overhead(name: str, pool: Any, batches: int, quick: bool) -> Row:
-    for _ in results(_nothing, range(20), engine(pool)):
+def _overhead(name: str, pool: Any, bundle: int, quick: bool) -> Row:
+    """Time of an item that does nothing, up to ``bundle`` of which share a call."""
+    batches = 100 if quick else 500
+    on = engine(pool)
+    on.bundle = bundle
+    for _ in results(_nothing, range(20), on):
         pass
-    start = time.perf_counter()
-    for _ in results(_nothing, range(batches), engine(pool)):
+    before, start = time.process_time(), time.perf_counter()
+    for _ in results(_nothing, range(batches), on):
         pass
     found = (time.perf_counter() - start) / batches * 1e3
+    busy = (time.process_time() - before) / batches * 1e3
     return Row(
         ITEM,
-        f"a batch on two {name}: overhead",
+        f"{name}: overhead",
         found,
         "ms",
         target=None if quick else OVERHEAD,
         n=batches,
+        note=f"{busy:.2f} ms of processor time in this process",
     )
 
 

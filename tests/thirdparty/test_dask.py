@@ -16,6 +16,9 @@ from derivative_covers.errors import (
     ShapeError,
     WorkerError,
 )
+from derivative_covers.parallel import _dask, _executors
+from derivative_covers.parallel._engines import engine
+from derivative_covers.parallel._executors import results
 from tests.unit import _parallel_programs as programs
 
 pytestmark = [
@@ -44,6 +47,12 @@ def client():
 
 def of_list(p, shards):
     return np.concatenate([programs.rate(p, shard) for shard in shards])
+
+
+def get_worker():
+    import distributed  # noqa: PLC0415
+
+    return distributed.get_worker()
 
 
 def bits(found):
@@ -108,19 +117,47 @@ def test_maps_and_any_function(client):
         )
 
 
-def test_a_killed_worker_changes_nothing(client, tmp_path):
+def test_a_killed_worker_changes_nothing(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        _executors, "SHORT", 9.0
+    )  # shards share calls, on a busy machine too
     flag = str(tmp_path / "killed")
 
     def f(p, shard):
         k, *shard = shard
-        if k == 3:
+        if k == 30:
             programs.dies_once(flag)
         return programs.rate(p, shard)
 
-    data = [(k, *shard) for k, shard in enumerate(SHARDS)]
+    many = SHARDS * 6
+    data = [(k, *shard) for k, shard in enumerate(many)]
     found = parallel.cover_nls(f, POINT, data=data, executor=client)
     assert os.path.exists(flag)
-    assert bits(found) == bits(parallel.cover_nls(programs.rate, POINT, data=SHARDS))
+    assert bits(found) == bits(parallel.cover_nls(programs.rate, POINT, data=many))
+
+
+def test_short_items_share_calls(client, monkeypatch):
+    monkeypatch.setattr(_dask, "LOOK", 0.005)  # ask again and again
+    monkeypatch.setattr(_executors, "SHORT", 9.0)  # on a busy machine as well
+
+    def task(k):
+        if k == 70:
+            programs.fails_at_three(3)
+        return k, get_worker().get_current_task()
+
+    found = list(results(task, range(60), engine(client)))
+    assert [done.index for done in found] == list(range(60))
+    assert [done.result[0] for done in found] == list(range(60))
+    assert len({done.result[1] for done in found}) < 40
+    with pytest.raises(WorkerError, match="shard 70 raised ValueError") as e:
+        list(results(task, range(99), engine(client)))
+    assert (e.value.shard, e.value.input) == (70, "70")
+
+    kept = client.map(abs, range(30))  # each where it is
+    found = list(
+        results(lambda _: get_worker().get_current_task(), kept, engine(client))
+    )
+    assert len({done.result for done in found}) == 30
 
 
 def test_a_scheduler_that_is_gone():

@@ -86,7 +86,7 @@ def test_a_map_goes_on_where_it_was_killed(alone, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         parallel.cover_map(programs.branching, X, folder=folder)
     files = sorted(path.name for path in folder.iterdir())
-    assert files[-1] == "map"
+    assert files[0] == "call"
     assert len(files) == 4
     (folder / "done-999999.part").write_bytes(b"half")
 
@@ -125,6 +125,28 @@ def test_folders_that_are_refused(tmp_path):
     with pytest.raises(StorageError, match="digest"):
         list(store.found())
     store.close()
+
+
+def test_a_folder_of_bounds_knows_its_function(tmp_path):
+    lo = np.arange(10.0).reshape(5, 2)
+
+    def run(f):
+        return parallel.bound_map(f, (lo, lo + 1), folder=tmp_path)
+
+    def g(x):
+        return x[0] ** 2 * x[1]
+
+    found = run(g)
+    np.testing.assert_array_equal(run(g), found)
+
+    # All have the same bounds over all boxes; the last one differs over the last alone.
+    for other in (
+        lambda x: g(x) + 1.0,
+        lambda x: x[0] ** 2 * x[1] - 3 * x[1],
+        lambda x: g(x) if x[0] < 7 else g(x) + x[0],
+    ):
+        with pytest.raises(StorageError, match="another function, over some boxes"):
+            run(other)
 
 
 def test_an_error_names_its_point(tmp_path):

@@ -6,8 +6,10 @@ import functools
 import sys
 import tracemalloc
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from fractions import Fraction
 from multiprocessing import get_context
 from threading import Event
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,8 +23,10 @@ from derivative_covers.errors import (
     InputTypeError,
     OptionError,
     ShapeError,
+    StorageError,
     WorkerError,
 )
+from derivative_covers.parallel import _sums
 from derivative_covers.parallel._tree import Tree
 from tests.unit import _parallel_programs as programs
 
@@ -38,6 +42,11 @@ def whole(p):
 def bits(found):
     fields = ("value", "gradient", "h", "h_gn", "h_curv", "bound")
     return [np.asarray(getattr(found, f, None)).tobytes() for f in fields]
+
+
+class Point(NamedTuple):
+    a: float
+    b: np.ndarray
 
 
 class Backwards(Executor):
@@ -172,6 +181,76 @@ def test_a_cancelled_run_leaves_nothing_pending():
             parallel.cover_sum(f, POINT, data=shards(), executor=pool)
         go_on.set()
     assert begun in ([], [0])
+
+
+def test_a_sum_goes_on_where_it_was_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(_sums, "EVERY", 0.0)
+    monkeypatch.setattr(_sums, "SHARE", 0)
+    numbered = [(k, *shard) for k, shard in enumerate(SHARDS)]
+    seen, killed, other = [], [5], []
+
+    def f(p, shard):
+        k, *shard = shard
+        seen.append(k)
+        if k in killed:
+            raise KeyboardInterrupt
+        if k in other:
+            return p.a**2
+        return programs.squares((p.a, p.b[0]), shard) + abs(p.a - 190)  # on the kink
+
+    def run(b=0.07, **options):
+        given = {"data": numbered, "kinks": "branch", "hessian_bound": True, **options}
+        return parallel.cover_sum(f, Point(190.0, np.array([b])), **given)
+
+    folder = tmp_path / "sum"
+    with pytest.raises(KeyboardInterrupt):
+        run(folder=folder)
+    killed.clear()
+    for options, text in (
+        ({"b": 0.08}, "another point"),
+        ({"merge": "quadrature"}, "another options"),
+        ({"data": numbered[:-1]}, "another number of shards"),
+        ({"data": numbered[::-1]}, "shard 0 gives"),
+    ):
+        with pytest.raises(StorageError, match=text):
+            run(folder=folder, **options)
+    other.append(4)
+    with pytest.raises(StorageError, match="another function: shard 4 gives"):
+        run(folder=folder)
+    other.clear()
+
+    whole = run()
+    assert len(whole.kinks) == 7
+    for again in ([0, 4, 5, 6], [0, 6]):
+        seen.clear()
+        found = run(folder=folder)
+        assert seen == again
+        assert found.kinks == whole.kinks
+        for name in ("value", "gradient", "h", "bound"):
+            assert repr(getattr(found, name)) == repr(getattr(whole, name)), name
+        assert found.value == whole.value
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(whole))
+
+
+def test_a_sum_over_a_box_is_kept_and_exact_numbers_are_not(tmp_path):
+    box = dc.Interval([189.0, 0.07], [190.0, 0.08])
+    whole = parallel.cover_nls(programs.rate, box, data=SHARDS)
+    run = functools.partial(parallel.cover_nls, programs.rate, box)
+    with pytest.raises(WorkerError, match="shard 3 raised"):
+        run(data=iter([*SHARDS[:3], "no shard"]), folder=tmp_path)
+    with pytest.raises(StorageError, match="sum of 3 shards, and there are fewer"):
+        run(data=iter(SHARDS[:2]), folder=tmp_path)
+    found = run(data=iter(SHARDS), folder=tmp_path)
+    for name in ("value", "gradient"):
+        a, b = getattr(found, name), getattr(whole, name)
+        assert (a.lo == b.lo).all()
+        assert (a.hi == b.hi).all()
+    for name in ("h", "h_gn", "h_curv"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+    with pytest.raises(StorageError, match="point holds"):
+        parallel.cover_sum(
+            [lambda x: x**2], Fraction(1, 3), folder=tmp_path / "fractions"
+        )
 
 
 def test_the_tree_is_fixed_and_small():

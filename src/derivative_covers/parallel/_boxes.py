@@ -13,12 +13,14 @@ from ..bounds import hessian_bound
 from ..bounds._boxes import as_interval
 from ..bounds._curvature import Method, check_method
 from ..bounds._options import Options, split_options
+from ..covers import tape_function
 from ..elements import Interval
 from ..errors import InputTypeError, ShapeError
 from ._engines import engine
 from ._executors import Located
 from ._maps import Batch, over_rows
 from ._store import Store, digest
+from .minimum._steps import digest_of, steps_of
 
 __all__ = ["bound_map"]
 
@@ -80,8 +82,9 @@ def bound_map(
     Raises:
         WorkerError: If a box raised (its index, the box; the error itself is the
             ``__cause__``), or a worker or the scheduler was lost for good.
-        StorageError: As in :func:`cover_map`; functions are told apart by their bound over
-            the first box.
+        StorageError: As in :func:`cover_map`; functions are told apart by their
+            operations and constants over the first, the middle and the last box (by
+            their bounds there where they take different branches or hold a black box).
         ShapeError: If there are no boxes, or they have different shapes.
         OptionError: If ``lo > hi``, or an end is NaN; and for options that cannot be used.
         InputTypeError: For boxes or an executor of a wrong type, and for a function that
@@ -159,14 +162,26 @@ def _as_rows(boxes: Any) -> Interval:
 
 def _header(task: _Boxes, rows: Interval) -> dict[str, Any]:
     """What tells this map from others, for JSON."""
-    try:
-        first = digest(task.at(rows[0], 0))
-    except Located as error:  # which the map itself will raise
-        first = f"raises {type(error.__cause__).__name__}"
+    some = sorted({0, len(rows) // 2, len(rows) - 1})
     return {
         "kind": "bound_map",
         "boxes": digest(rows.lo, rows.hi),
         "method": task.method,
         "options": {key: repr(value) for key, value in sorted(task.options.items())},
-        "function, by its first result": first,
+        "function, over some boxes": [_program(task, rows[k], k) for k in some],
     }
+
+
+def _program(task: _Boxes, box: Interval, index: int) -> str:
+    """What the function is over a box: its operations and constants, or else its bound."""
+    recording, _ = split_options(task.options)
+    try:
+        tape, out = tape_function(task.f, box, **recording)
+        _, steps = steps_of(tape, out)
+        return digest_of(steps, out)
+    except Exception:  # it is not bounded as a whole, or holds a black box
+        pass
+    try:
+        return digest(task.at(box, index))
+    except Located as error:  # which the map itself will raise
+        return f"raises {type(error.__cause__).__name__}"

@@ -8,15 +8,17 @@ from __future__ import annotations
 import pickle
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import WorkerError
-from ._engines import Engine
+from ._engines import Engine, Group
 from ._texts import short
 
 __all__ = ["Done", "Located", "results"]
+
+SHORT = 0.05  # seconds: what takes less goes with others, where calls are dear
 
 
 class Located(Exception):
@@ -58,6 +60,7 @@ def results(
     *,
     what: str = "shard",
     ordered: bool = True,
+    first: int = 0,
 ) -> Generator[Done, None, None]:
     """The task's results for all items, of which few are under way at any time.
 
@@ -68,6 +71,7 @@ def results(
         on: See :func:`engine`.
         what: What an item is called in messages.
         ordered: Whether results come in the order of the items, or as they come in.
+        first: Index of the first item.
 
     Yields:
         :class:`Done` for every item.
@@ -76,37 +80,62 @@ def results(
         WorkerError: An item raised, and which; or the engine failed.
 
     Guarantee:
-        No more than ``on.window`` results are held. However it ends, nothing that has
-        not begun is begun afterwards.
+        No more than ``on.window`` calls are under way or held, and no call is given more
+        items than take some hundredths of a second, or one. However it ends, nothing
+        that has not begun is begun afterwards.
     """
-    source = enumerate(items)
-    pending: dict[Any, int] = {}
-    held: dict[int, Any] = {}
-    upcoming, exhausted = 0, False
+    source = enumerate(items, first)
+    pending: dict[_Key, int] = {}  # the first index of each call
+    held: dict[int, list[Done]] = {}
+    upcoming, size, exhausted = first, 1, False
     try:
         while True:
             while not exhausted and len(pending) + len(held) < on.window:
-                index, item = next(source, (-1, None))
-                if index < 0:
-                    exhausted = True
-                    break
-                handle = on.submit(_call, task, index, item)
-                pending[_Key(handle)] = index
+                room = on.window - len(pending) - len(held)
+                groups = _taken(source, room, min(size, on.bundle))
+                exhausted = not groups
+                if groups:
+                    made = on.submit(_call, task, groups)
+                    for (start, _), handle in zip(groups, made, strict=True):
+                        pending[_Key(handle)] = start
             if not pending and not held:
                 return
             if pending and upcoming not in held:
-                for handle in on.wait([key.handle for key in pending]):
-                    index = pending.pop(_Key(handle))
-                    held[index] = _checked(on, handle, index, what)
+                for start, found in _finished(on, pending, what):
+                    held[start] = found
+                    size = _size(size, found)
             if ordered:
                 while upcoming in held:
-                    yield held.pop(upcoming)
-                    upcoming += 1
+                    found = held.pop(upcoming)
+                    upcoming += len(found)
+                    yield from found
             else:
                 ready, held = held, {}
-                yield from ready.values()
+                for found in ready.values():
+                    yield from found
     finally:
         on.cancel([key.handle for key in pending])
+
+
+def _taken(source: Iterator[tuple[int, Any]], calls: int, size: int) -> list[Group]:
+    """Items for so many calls of so many, or for fewer where they do not come at once."""
+    groups: list[Group] = []
+    until = time.monotonic() + SHORT
+    for index, item in source:
+        if groups and len(groups[-1][1]) < size:
+            groups[-1][1].append(item)
+        else:
+            groups.append((index, [item]))
+        full = len(groups) == calls and len(groups[-1][1]) == size
+        if full or time.monotonic() > until:
+            break
+    return groups
+
+
+def _size(size: int, found: list[Done]) -> int:
+    """How many items the next calls get, by what one took."""
+    seconds = max(sum(done.seconds for done in found), 1e-9)
+    return max(1, min(2 * size, int(SHORT * len(found) / seconds)))
 
 
 class _Key:
@@ -124,7 +153,19 @@ class _Key:
         return isinstance(other, _Key) and self.handle is other.handle
 
 
-def _call(task: Callable[[Any], Any], index: int, item: Any) -> Done | _Failed:
+def _call(
+    task: Callable[[Any], Any], first: int, items: list[Any]
+) -> list[Done | _Failed]:
+    """What became of some items, up to the first that raised."""
+    every: list[Done | _Failed] = []
+    for index, item in enumerate(items, first):
+        every.append(_one(task, index, item))
+        if isinstance(every[-1], _Failed):
+            break
+    return every
+
+
+def _one(task: Callable[[Any], Any], index: int, item: Any) -> Done | _Failed:
     start = time.perf_counter()
     try:
         found = task(item)
@@ -149,21 +190,33 @@ def _portable(error: Exception) -> Exception:
     return sent
 
 
-def _checked(on: Engine, handle: Any, index: int, what: str) -> Done:
-    try:
-        found = on.result(handle)
-    except WorkerError as error:
-        error.shard = index
-        error.add_note(f"It was waiting for {what} {index}.")
-        raise
-    except Exception as error:  # the item could not be sent, or its result not returned
-        msg = f"{what} {index} never got to a worker, or its result not back: {error}"
-        raise WorkerError(msg, index) from error
-    if isinstance(found, _Failed):
-        msg = (
-            f"{what} {found.index} raised {type(found.error).__name__}: {found.error}\n"
-            f"Its input: {found.input}"
-        )
-        raise WorkerError(msg, found.index, found.input) from found.error
-    done: Done = found
-    return done
+def _finished(
+    on: Engine, pending: dict[_Key, int], what: str
+) -> Iterator[tuple[int, list[Done]]]:
+    """Calls that are done, out of those pending: their first indices, what became of them."""
+    handles = list(on.wait([key.handle for key in pending]))
+    every = on.results(handles)
+    for handle in handles:
+        first = pending.pop(_Key(handle))
+        try:
+            found = next(every)
+        except WorkerError as error:
+            error.shard = first
+            error.add_note(f"It was waiting for {what} {first}.")
+            raise
+        except Exception as error:  # what could not be sent, or sent back
+            msg = (
+                f"{what} {first} never got to a worker, or its result not back: {error}"
+            )
+            raise WorkerError(msg, first) from error
+        yield first, [_checked(one, what) for one in found]
+
+
+def _checked(found: Done | _Failed, what: str) -> Done:
+    if isinstance(found, Done):
+        return found
+    msg = (
+        f"{what} {found.index} raised {type(found.error).__name__}: {found.error}\n"
+        f"Its input: {found.input}"
+    )
+    raise WorkerError(msg, found.index, found.input) from found.error

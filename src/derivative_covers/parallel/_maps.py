@@ -22,7 +22,7 @@ __all__ = ["SECONDS", "Batch", "over_rows"]
 
 Array = NDArray[Any]
 _PLURAL = {"point": "points", "box": "boxes"}
-SECONDS = 0.5  # of a batch: Dask spends some hundredths on sending one
+SECONDS = 0.5  # of a batch: Dask spends some thousandths on one
 
 
 class Batch(NamedTuple):
@@ -90,6 +90,7 @@ def over_rows(
         WorkerError: As :func:`results`.
         StorageError: As :class:`Store`.
     """
+    on.bundle = 1  # batches have the size that is wanted
     whole = _Whole(count)
     cells = -(-count // cell)
     todo = [(0, cells)]

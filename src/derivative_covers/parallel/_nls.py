@@ -63,6 +63,7 @@ def cover_nls(
     check: bool = True,
     executor: Any = None,
     progress: bool = False,
+    folder: Any = None,
     **recording: Unpack[RecordingOptions],
 ) -> NLSCover:
     """Cover of the Hessian of half a sum of squares whose residuals lie in shards.
@@ -83,6 +84,7 @@ def cover_nls(
         check: As in :func:`cover_hessian`.
         executor: As in :func:`cover_sum`.
         progress: As in :func:`cover_sum`.
+        folder: As in :func:`cover_sum`.
         **recording: As in :func:`cover_sum`.
 
     Returns:
@@ -123,7 +125,7 @@ def cover_nls(
     options = {"ngroups": groups, "scales": scales, "ratio": ratio, "check": check}
     f = residuals if callable(residuals) else None
     task = _Residuals(f, x, options, recording)
-    found, _ = total(task, residuals, data, executor, progress)
+    found, _ = total(task, residuals, data, executor, progress, folder, "cover_nls")
     h_gn, h_curv = found.covers
     with np.errstate(all="ignore"):
         h = merged(h_gn, h_curv, upward=found.upward)

@@ -4,46 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import closing
+from dataclasses import fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..bounds._progress import bar
+from ..elements import Interval
 from ..errors import (
     ConstantProgramError,
     InputTypeError,
     OptionError,
     ShapeError,
+    StorageError,
 )
-from ._engines import engine, is_dask
+from ._dask import is_dask
+from ._engines import Engine, engine
 from ._executors import results
+from ._sums import NAME, Sums, fingerprint
 from ._tree import Terms, Tree, check_finite, join
 
 __all__ = ["call_with", "is_empty", "listed", "total"]
 
 
 def total(
-    task: Callable[[Any], Terms], parts: Any, data: Any, executor: Any, progress: bool
+    task: Any,
+    parts: Any,
+    data: Any,
+    executor: Any,
+    progress: bool,
+    folder: Any,
+    kind: str,
 ) -> tuple[Terms, int]:
     """The terms of all shards together, and how many shards there were.
 
+    Args:
+        task: Function that gives the :class:`Terms` of a shard; a dataclass.
+        parts: Functions, or one.
+        data: Shards for one function.
+        executor: Where.
+        progress: Whether to draw a bar.
+        folder: Where the sum is kept, or None.
+        kind: What it is called there.
+
     Raises:
+        StorageError: The folder cannot be used, or is that of another call.
         WorkerError: A shard raised, or the engine failed.
         ConstantProgramError: No shard depends on the inputs.
         ShapeError: There are none.
     """
     items, count = _items(parts, data)
     on = engine(executor, lazy=data is not None and is_dask(data))
-    tree = Tree(join)
-    done = 0
-    with (
-        bar(progress, count, "shards", "") as show,
-        closing(results(task, items, on)) as found,
-    ):
-        for done, shard in enumerate(found, 1):
-            tree.add(shard.result)
-            show(done)
-    whole = tree.total()
+    store = None if folder is None else Sums(folder, _header(task, kind, count))
+    tree = Tree(join) if store is None else store.tree
+    source = iter(items)
+    try:
+        if store is not None and len(tree):
+            _check(store, task, source, on)
+        with (
+            bar(progress, count, "shards", "") as show,
+            closing(results(task, source, on, first=len(tree))) as found,
+        ):
+            show(len(tree))
+            for shard in found:
+                tree.add(shard.result)
+                if store is not None:
+                    store.keep(tree, shard.result)
+                show(len(tree))
+    finally:
+        if store is not None:
+            store.close()
+    whole, done = tree.total(), len(tree)
     if whole is None:
         msg = "there are no shards; at least one is needed."
         raise ShapeError(msg)
@@ -52,6 +84,50 @@ def total(
         raise ConstantProgramError(msg)
     check_finite(whole)
     return whole, done
+
+
+def _header(task: Any, kind: str, count: int | None) -> dict[str, Any]:
+    """What tells this sum from others, for JSON."""
+    options = {f.name: repr(getattr(task, f.name)) for f in fields(task)}
+    for name in ("f", "x", "recording"):
+        options.pop(name)
+    options["kinks"] = repr(task.recording.get("kinks", "raise"))
+    x = task.x if isinstance(task.x, (Interval, Mapping, tuple)) else np.asarray(task.x)
+    try:
+        point = fingerprint(x)
+    except StorageError as error:
+        msg = (
+            "the point holds numbers or types that a folder does not keep; give floats "
+            f"in arrays, dictionaries or tuples, or no folder. ({error})"
+        )
+        raise StorageError(msg, error.key) from error
+    return {
+        "kind": kind,
+        "point": point,
+        "options": options,
+        "number of shards": count,
+    }
+
+
+def _check(store: Sums, task: Any, source: Iterator[Any], on: Engine) -> None:
+    """Holds the first and the last finished shard against the store; passes all finished.
+
+    Raises:
+        StorageError: One is another one, or there are fewer.
+    """
+    done = len(store.tree)
+    after, missing = 0, object()
+    for index in sorted({0, done - 1}):
+        item = next(islice(source, index - after, None), missing)
+        if item is missing:
+            msg = (
+                f"the folder holds the sum of {done} shards, and there are fewer. Call "
+                "as it was called, or give another folder."
+            )
+            raise StorageError(msg, NAME)
+        (found,) = results(task, [item], on, first=index)
+        store.check(index, found.result)
+        after = index + 1
 
 
 def _items(parts: Any, data: Any) -> tuple[Iterable[Any], int | None]:

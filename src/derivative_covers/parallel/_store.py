@@ -1,7 +1,7 @@
 """Finished batches on disk, so that a map that was killed goes on where it was.
 
-A folder holds one map: ``map`` says which, and every ``done-*`` has the arrays of some
-batches. The format is that of saved states, with digests and without pickles.
+A folder is that of one call: ``call`` says of which, and every ``done-*`` has the arrays
+of some batches. The format is that of saved states, with digests and without pickles.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..checkpoint.storage._files import PART, pack, read, write
 from ..checkpoint.storage._folder import Folder
 from ..errors import InputTypeError, StorageError
 
-__all__ = ["Store", "digest"]
+__all__ = ["Store", "digest", "opened"]
 
 Array = NDArray[Any]
-HEADER, DONE = "map", "done-"
+HEADER, DONE = "call", "done-"
 EVERY = 1.0  # seconds between two files
 
 
@@ -35,57 +35,72 @@ def digest(*arrays: Any) -> str:
     return found.hexdigest()
 
 
+def opened(folder: Any, header: dict[str, Any]) -> tuple[Folder, list[str]]:
+    """The folder of a call, in use from now on, and the names of what it holds.
+
+    Args:
+        folder: Its path. A folder that does not exist is made; one that exists is empty
+            or of the same call.
+        header: What the call is, for JSON.
+
+    Raises:
+        StorageError: The folder is in use, is another call's or something else, or a
+            file in it is damaged.
+        InputTypeError: ``folder`` is no path.
+    """
+    try:
+        path = os.path.abspath(os.fspath(folder))
+    except TypeError:
+        msg = f"folder is of type {type(folder).__name__}; a path is needed."
+        raise InputTypeError(msg) from None
+    found = Folder(os.fsdecode(path), make=True)
+    try:
+        return found, _begin(found, header)
+    except BaseException:
+        found.close()
+        raise
+
+
+def _begin(folder: Folder, header: dict[str, Any]) -> list[str]:
+    names = folder.names()
+    path = folder.join(HEADER)
+    if HEADER not in names:
+        if [name for name in names if name != HEADER + PART]:
+            msg = (
+                f"the folder {folder.path} holds other files; give an empty one, or one "
+                "of the same call."
+            )
+            raise StorageError(msg, folder.path)
+        write(path, pack((), header, HEADER), HEADER, synced=True)
+        return []
+    _, theirs, _ = read(path, HEADER)
+    for key in {**header, **theirs}:
+        if header.get(key) != theirs.get(key):
+            msg = (
+                f"the folder {folder.path} is that of a call with another {key}: "
+                f"{theirs.get(key)!r:.80} there and {header.get(key)!r:.80} here. "
+                "Call as it was called, or give another folder."
+            )
+            raise StorageError(msg, folder.path)
+    return names
+
+
 class Store:
     """The folder of a map.
 
     Args:
-        folder: Its path. A folder that does not exist is made; one that exists is empty
-            or holds the same map.
+        folder: As for :func:`opened`.
         header: What the map is, for JSON.
 
     Raises:
-        StorageError: The folder is in use, holds another map or something else, or a
-            file in it is damaged.
-        InputTypeError: ``folder`` is no path.
+        StorageError, InputTypeError: As :func:`opened`.
     """
 
     def __init__(self, folder: Any, header: dict[str, Any]) -> None:
-        try:
-            path = os.path.abspath(os.fspath(folder))
-        except TypeError:
-            msg = f"folder is of type {type(folder).__name__}; a path is needed."
-            raise InputTypeError(msg) from None
-        self._folder = Folder(os.fsdecode(path), make=True)
+        self._folder, names = opened(folder, header)
+        self._names = [name for name in names if name.startswith(DONE)]
         self._waiting: list[tuple[int, int, tuple[Array, ...]]] = []
         self._written = time.monotonic()
-        try:
-            self._names = self._begin(header)
-        except BaseException:
-            self._folder.close()
-            raise
-
-    def _begin(self, header: dict[str, Any]) -> list[str]:
-        names = self._folder.names()
-        path = self._folder.join(HEADER)
-        if HEADER not in names:
-            if [name for name in names if name != HEADER + PART]:
-                msg = (
-                    f"the folder {self._folder.path} holds other files; give an empty "
-                    "one, or one of the same map."
-                )
-                raise StorageError(msg, self._folder.path)
-            write(path, pack((), header, HEADER), HEADER, synced=True)
-            return []
-        _, theirs, _ = read(path, HEADER)
-        for key in {**header, **theirs}:
-            if header.get(key) != theirs.get(key):
-                msg = (
-                    f"the folder {self._folder.path} holds a map with another {key}: "
-                    f"{theirs.get(key)!r:.80} there and {header.get(key)!r:.80} here. "
-                    "Call as it was called, or give another folder."
-                )
-                raise StorageError(msg, self._folder.path)
-        return [name for name in names if name.startswith(DONE)]
 
     def found(self) -> Iterator[tuple[int, int, tuple[Array, ...]]]:
         """First cell, end and arrays of all batches that are kept."""

@@ -141,6 +141,7 @@ def cover_sum(
     check: bool = True,
     executor: Any = None,
     progress: bool = False,
+    folder: Any = None,
     **recording: Unpack[RecordingOptions],
 ) -> SumCover:
     """Value, gradient and cover of ``f = sum_s f_s``, a shard at a time, on any executor.
@@ -172,6 +173,10 @@ def cover_sum(
             ``mpi4py.futures.MPIPoolExecutor``; a client of ``dask.distributed``. For
             processes, functions have to be importable; Dask sends any function.
         progress: Draw a bar (extra ``progress``).
+        folder: A folder on disk for the sum of the shards that are done, made where there
+            is none. Where it holds that of the same call, this goes on from there, after
+            another look at the first and the last shard that it has; ``data`` has to give
+            the same shards again. Remove it when the result is no longer needed.
         **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
             :func:`tape_function`; ``args`` follow the shard.
 
@@ -183,6 +188,11 @@ def cover_sum(
             ``__cause__``), or a worker or the scheduler was lost for good.
         ConstantProgramError: If no shard depends on the inputs.
         DomainError: If shards are finite and their sum is not.
+        StorageError: If ``folder`` is in use, is damaged, or holds something else:
+            another point, number of shards (where it is known) or options, or a shard
+            that gives something else, the first or the last that it has. Functions and
+            data that differ between these alone are not noticed: give each sum its own
+            folder. Also for exact numbers, which it does not keep.
         ShapeError: If there are no shards, or a Dask array has several blocks a row.
         OptionError: For options that cannot be used.
         InputTypeError: For parts, data or an executor of a wrong type, and for a
@@ -191,7 +201,8 @@ def cover_sum(
     Guarantee:
         Covers to rounding; over a box at every point and exactly. Shards are joined in
         pairs by their index, so that the result has the same bits on any executor, with
-        any number of workers, whichever shard ends first and whatever was retried.
+        any number of workers, whichever shard ends first, whatever was retried, and
+        after any interruption.
 
     Cost:
         A recording and a cover of each shard. Here: as many results as are under way
@@ -221,7 +232,7 @@ def cover_sum(
     f = parts if callable(parts) else None
     groups = None if ngroups is None else group_count(ngroups)
     task = _Shard(f, x, options, groups, across, hessian_bound, recording)
-    found, shards = total(task, parts, data, executor, progress)
+    found, shards = total(task, parts, data, executor, progress, folder, "cover_sum")
     *bounds, h = (*found.added, *found.covers)
     bound = bounds[0] if bounds else None
     return SumCover(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,11 +23,23 @@ class Tree(Generic[T]):
 
     Args:
         join: Joins two neighbours.
+        parts: The parts of a tree to go on from.
     """
 
-    def __init__(self, join: Callable[[T, T], T]) -> None:
+    def __init__(
+        self, join: Callable[[T, T], T], parts: Iterable[tuple[int, T]] = ()
+    ) -> None:
         self._join = join
-        self._whole: list[tuple[int, T]] = []  # sizes fall, as in a binary number
+        self._whole = list(parts)  # sizes fall, as in a binary number
+
+    @property
+    def parts(self) -> list[tuple[int, T]]:
+        """Sums of neighbours, with their numbers of terms: all that the tree holds."""
+        return list(self._whole)
+
+    def __len__(self) -> int:
+        """How many terms were added."""
+        return sum(size for size, _ in self._whole)
 
     def add(self, term: T) -> None:
         """Takes the next term."""

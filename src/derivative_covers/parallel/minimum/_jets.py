@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ...elementals._enclosures import enclose
 from ...elements import _outward as ow
 from ...tape import Tape
-from .._store import digest
-from ._steps import Apply, Given, Step, Sum, steps_of
+from ._steps import Apply, Given, Step, Sum, digest_of, steps_of
 
 __all__ = ["BoxProgram", "Jets"]
 
@@ -94,13 +93,7 @@ class BoxProgram:
 
     def digest(self) -> str:
         """What tells the program from others: all of its operations and constants."""
-        entries: list[Any] = [self.out]
-        for step in self.steps:
-            entries.append(type(step).__name__)
-            for value in vars(step).values():
-                if value is not None:
-                    entries += value if isinstance(value, tuple) else [value]
-        return digest(*(getattr(e, "name", e) for e in entries))
+        return digest_of(self.steps, self.out)
 
     def __call__(self, lo: Array, hi: Array, order: int) -> Jets:
         """Enclosures over boxes.

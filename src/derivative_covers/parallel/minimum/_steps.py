@@ -27,8 +27,9 @@ from ...tape import (
 from ...tape._enclosures import one_for_all
 from ...tape._layers import layers
 from ...tape._walks import ids_of, pieces, positions
+from .._store import digest
 
-__all__ = ["Apply", "Given", "Step", "Sum", "steps_of"]
+__all__ = ["Apply", "Given", "Step", "Sum", "digest_of", "steps_of"]
 
 Ids = NDArray[np.int64]
 Pair = tuple[Any, Any]
@@ -70,6 +71,17 @@ class Sum:
 
 
 Step = Given | Apply | Sum
+
+
+def digest_of(steps: list[Step], out: int) -> str:
+    """What tells a program from others: all of its operations and constants."""
+    entries: list[Any] = [out]
+    for step in steps:
+        entries.append(type(step).__name__)
+        for value in vars(step).values():
+            if value is not None:
+                entries += value if isinstance(value, tuple) else [value]
+    return digest(*(getattr(e, "name", e) for e in entries))
 
 
 class _Lowering:
