@@ -1,8 +1,9 @@
 """Entrywise nodes that follow each other, computed together: nothing between is stored.
 
-Values and adjoints are to the bit those of the parts one by one. The reverse pass works
-out anew what lies between, in a loop for each operand that a part reads, in the order in
-which the parts add to it.
+Values and adjoints are to the bit those of the parts one by one, but for signs of zeros.
+The reverse pass works out anew what lies between, in a loop for each operand that a part
+reads, in the order in which the parts add to it. It does not ask whether adjoints are
+zero: zero times an infinite partial is NaN in the gradient, which is then thrown away.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from ._body import indented
 from ._functions import Functions, Generated, made_with
 from ._reverse import is_finite
-from ._symbols import BOOL, Leaf, Symbol
+from ._symbols import Leaf, Symbol
 from ._text import Lines
 
 __all__ = ["Fused", "Part"]
@@ -129,13 +130,9 @@ def _with(x: Any, where: dict[str, Any]) -> Any:
 
 
 def _product(d: Any, w: Symbol) -> Symbol:
-    """``d * w``; zero where ``w`` is, however infinite the partial."""
-    if is_finite(d):
-        if abs(d) == 1.0:
-            return w if d == 1.0 else Symbol("neg", (w,), w.kind)
-        return Symbol("*", (d, w), w.kind)
-    zero = Symbol("==", (w, 0.0), BOOL)
-    return Symbol("where", (zero, 0.0, Symbol("*", (d, w), w.kind)), w.kind)
+    if is_finite(d) and abs(d) == 1.0:
+        return w if d == 1.0 else Symbol("neg", (w,), w.kind)
+    return Symbol("*", (d, w), w.kind)
 
 
 def _value(value: Any) -> list[str]:
@@ -149,37 +146,16 @@ def _adjoint(by_loop: list[tuple[str, list[Any]]], *, fresh: bool) -> list[str]:
     loops: list[str] = []
     written = set[str]()
     for slot, terms in by_loop:
-        products = [p for term in terms for p in _products(term)]
-        lines = Lines((*products, *terms), named=True)
+        lines = Lines(terms)
         total = "0.0" if fresh and slot not in written else f"q[{slot} + i]"
         written.add(slot)
-        for term in lines.terms[len(products) :]:
+        for term in lines.terms:
             total = f"({total} + {term})"
         body = ["w = q[o + i]", *_reads(lines), *lines.lines]
         body.append(f"q[{slot} + i] = {total}")
         before.update(dict.fromkeys(_constants(lines)))
         loops += ["for i in range(n):", *indented(body)]
     return [*before, *loops, "return 0"]
-
-
-def _products(term: Any) -> list[Any]:
-    """What selections in a term select, inner ones first.
-
-    It is formed first, so that the selection is between two names.
-    """
-    found: list[Any] = []
-    seen = set[int]()
-
-    def visit(x: Any) -> None:
-        if isinstance(x, Symbol) and id(x) not in seen:
-            seen.add(id(x))
-            for a in x.args:
-                visit(a)
-            if x.op == "where":
-                found.extend(x.args[1:])
-
-    visit(term)
-    return found
 
 
 def _constants(lines: Lines) -> list[str]:
