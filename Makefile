@@ -22,7 +22,7 @@ help:
 	@echo 'make check  lint, formatting, types, import contracts'
 	@echo 'make docs   build the documentation into build/docs, warnings as errors'
 	@echo 'make format rewrite the sources in the one format'
-	@echo 'make bench  measure speed against other packages, half an hour (ARGS=--full: long programs too)'
+	@echo 'make bench  measure speed against other packages, a quarter of an hour (ARGS=--all: everything)'
 	@echo 'make clean  remove environments, caches and outputs'
 
 demo: .venv-demo/installed

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 NODES_A_VARIABLE = 8
-LONGEST_RECORDED = 1_000_000  # nodes of a loop; ten times as many take seconds
 
 PEAK = """
 import ctypes
@@ -144,16 +143,13 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 
 
 def _growth(item: str, sizes: tuple[int, ...]) -> Iterator[Row]:
-    """How times grow, from small to large; long loops are recorded once each."""
+    """How times grow, from small to large."""
     for what, make in (("arrays", rosenbrock), ("loop", rosenbrock_loop)):
         made = [make(size // NODES_A_VARIABLE) for size in sizes]
         tapes = [dc.tape_function(program.plain, program.x) for program in made]
-        most = LONGEST_RECORDED if what == "loop" else sizes[-1]
         calls: dict[str, list[Callable[[], Any]]] = {
             "record": [
-                partial(dc.tape_function, program.plain, program.x)
-                for program, size in zip(made, sizes, strict=True)
-                if size <= most
+                partial(dc.tape_function, program.plain, program.x) for program in made
             ],
             "gradient sweep": [partial(dc.gradient, *tape) for tape in tapes],
             "sum cover sweep": [partial(dc.cover_hessian, *tape) for tape in tapes],
@@ -161,7 +157,7 @@ def _growth(item: str, sizes: tuple[int, ...]) -> Iterator[Row]:
         samples = iter(interleaved([c for group in calls.values() for c in group]))
         for name, group in calls.items():
             mine = [next(samples) for _ in group]
-            nodes = [tape.nnodes for tape, _ in tapes[: len(group)]]
+            nodes = [tape.nnodes for tape, _ in tapes]
             rounds = zip(*(s.seconds for s in mine), strict=True)
             slopes = [exponent(nodes, list(r)) for r in rounds]
             times = ", ".join(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 VARIABLES = 40
 SLOTS, BLOCKS = 150, 160  # 160 divides the steps; both hold about as many states
-SHORT, FEW = 1_000, 17  # as many evaluations a step as 1e5 steps with 150 slots take
+SHORT, FEW = 200, 8  # as many evaluations a step as 1e5 steps with 150 slots take
 H = 1e-3
 
 
@@ -61,7 +60,9 @@ def _sweep(transition: Transition, steps: int, schedule: Schedule) -> Any:
     return reverse_sweep(chain(transition, steps), start(), schedule=schedule)
 
 
-def _jax(steps: int) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
+def _jax(
+    steps: int, blocks: int = BLOCKS
+) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
     """One scan over all steps; the gradient of nested scans that keep block starts."""
     jax = module("jax")
     if jax is None:
@@ -71,8 +72,8 @@ def _jax(steps: int) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
     x = names.asarray(start())
     one = lambda y, _: (step(y, 0, names), None)  # noqa: E731
     forward = jax.jit(lambda y: scan(one, y, None, length=steps)[0])
-    inner = jax.checkpoint(lambda y, _: scan(one, y, None, length=steps // BLOCKS))
-    whole = lambda y: names.mean(scan(inner, y, None, length=BLOCKS)[0] ** 2)  # noqa: E731
+    inner = jax.checkpoint(lambda y, _: scan(one, y, None, length=steps // blocks))
+    whole = lambda y: names.mean(scan(inner, y, None, length=blocks)[0] ** 2)  # noqa: E731
     gradient = jax.jit(jax.grad(whole))
     return (
         lambda: forward(x).block_until_ready(),
@@ -100,7 +101,7 @@ def _forward(transition: Transition, steps: int, schedule: Schedule) -> None:
         reverse_sweep(whole, start(), schedule=schedule, on_event=stop)
 
 
-def rows(item: str, *, quick: bool, full: bool = False) -> Iterator[Row]:
+def rows(item: str, *, quick: bool) -> Iterator[Row]:
     """Steps, gradients, and the same sweep on steps of plain NumPy."""
     steps = 1_600 if quick else 100_000
     whats = (
@@ -124,12 +125,11 @@ def rows(item: str, *, quick: bool, full: bool = False) -> Iterator[Row]:
         return
     calls = [
         partial(_forward, compiled, steps, Revolve(SLOTS)),
-        partial(_sweep, compiled, steps, Revolve(SLOTS)),
         partial(_sweep, compiled, steps, UniformBlock(BLOCKS, record="block")),
         *theirs,
         taped,
     ]
-    ahead, sweep, blocks, scan, nested, plain = interleaved(calls)
+    ahead, blocks, scan, nested, plain = interleaved(calls)
     pairs = (
         (_a_step(ahead, steps), _a_step(scan, steps)),
         (_a_step(blocks, steps), _a_step(nested, steps)),
@@ -137,12 +137,11 @@ def rows(item: str, *, quick: bool, full: bool = False) -> Iterator[Row]:
     )
     for (what, target, at_least), (a, b) in zip(whats, pairs, strict=True):
         yield compared(item, what, a, b, target, n=steps, at_least=at_least)
-    # JAX keeps the steps of a block as well; this keeps 150 states and no more.
-    what = "Lorenz-96: gradient by Revolve, 150 slots alone / JAX's nested scans"
-    a, b = _a_step(sweep, steps), _a_step(nested, steps)
-    yield compared(item, what, a, b, n=steps)
-    if full:
-        yield from _longest(item, compiled, 1_000_000)
+    if quick:
+        yield from _gradients(item, compiled, 800, 40, alone=True)
+        return
+    yield from _gradients(item, compiled, 10_000, 100, alone=True)
+    yield from _gradients(item, compiled, 1_000_000, BLOCKS, alone=False)
 
 
 def _figures(theirs: Any, taped: Any, steps: int, why: str) -> list[str]:
@@ -157,18 +156,19 @@ def _figures(theirs: Any, taped: Any, steps: int, why: str) -> list[str]:
     ]
 
 
-def _longest(item: str, compiled: Transition, steps: int) -> Iterator[Row]:
-    """Ten times as many steps, beside JAX, once more."""
-    theirs = _jax(steps)
-    if theirs is None:
-        return
-    ours, _, nested = interleaved(
-        [
-            partial(_sweep, compiled, steps, UniformBlock(BLOCKS, record="block")),
-            *theirs,
-        ],
-        3,
-    )
-    ratio = median(ours.over(nested))
-    what = "Lorenz-96: gradient of a million steps / JAX's nested scans"
-    yield Row(item, what, ratio, n=steps)
+def _gradients(
+    item: str, compiled: Transition, steps: int, blocks: int, *, alone: bool
+) -> Iterator[Row]:
+    """Fewer steps and more; ``alone``: by states alone as well."""
+    theirs = _jax(steps, blocks)
+    assert theirs is not None
+    kinds: list[Schedule] = [UniformBlock(blocks, record="block")]
+    kinds += [Revolve(SLOTS)] if alone else []
+    ours = [partial(_sweep, compiled, steps, kind) for kind in kinds]
+    nested, whole, *states = interleaved([theirs[1], *ours])
+    what = "Lorenz-96: gradient, blocks recorded whole / JAX's nested scans"
+    yield compared(item, what, whole, nested, 3.0, n=steps)
+    # JAX keeps the steps of a block as well; this keeps 150 states and no more.
+    what = "Lorenz-96: gradient by Revolve, 150 slots alone / JAX's nested scans"
+    for each in states:
+        yield compared(item, what, each, nested, n=steps)

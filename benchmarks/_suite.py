@@ -152,7 +152,7 @@ def _sized(make: Callable[[int], Program], *sizes: int) -> list[Program]:
     return found
 
 
-def programs(*, quick: bool, full: bool) -> list[Program]:
+def programs(*, quick: bool) -> list[Program]:
     """All programs at the sizes of a run."""
     if quick:
         return [
@@ -164,10 +164,9 @@ def programs(*, quick: bool, full: bool) -> list[Program]:
             *_sized(poisson, 20),
             *_sized(lennard_jones, 27),
         ]
-    arrays = (100, 1_000, 10_000, 100_000, 1_000_000) if full else (100_000, 1_000_000)
     return [
         *_sized(rosenbrock_loop, 100, 1_000, 10_000, 100_000),
-        *_sized(rosenbrock, *arrays),
+        *_sized(rosenbrock, 100, 1_000, 10_000, 100_000, 1_000_000),
         *_sized(logistic, 10_000),
         *_sized(log_sum_exp, 100_000),
         *_sized(network, 200),

@@ -159,11 +159,11 @@ def _same(n: int) -> Iterator[Row]:
             yield Row(ITEM, name, value, "ulp", target, n=n, note=note)
 
 
-def rows(*, quick: bool, full: bool = False) -> Iterator[Row]:
+def rows(*, quick: bool) -> Iterator[Row]:
     """All targets in the order in which they were set."""
     yield from _scalar(300 if quick else 10_000)
     yield from _vectorised(10_000 if quick else 1_000_000)
     yield from _limits.rows(ITEM, quick=quick)
-    yield from _lorenz.rows(ITEM, quick=quick, full=full)
+    yield from _lorenz.rows(ITEM, quick=quick)
     yield from _batch(200 if quick else POINTS)
     yield from _same(300 if quick else 10_000)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import derivative_covers as dc
+from benchmarks import __main__ as command
 from benchmarks import _limits, _report, _suite, _timing
 from benchmarks._report import Row
 from benchmarks._timing import Samples, compared, interleaved
@@ -35,11 +36,9 @@ def test_one_text_serves_jax_and_a_tape(program):
 
 
 def test_a_program_knows_a_smaller_one():
-    made = _suite.programs(quick=True, full=False)
+    made = _suite.programs(quick=True)
     assert all(0 < p.smaller().n <= p.n for p in made)
-    assert {p.name for p in made} == {
-        p.name for p in _suite.programs(quick=False, full=False)
-    }
+    assert {p.name for p in made} == {p.name for p in _suite.programs(quick=False)}
 
 
 def test_calls_take_turns_and_long_ones_run_once_before(monkeypatch):
@@ -110,3 +109,22 @@ def test_rows_of_a_full_run_stay_until_replaced(tmp_path):
     assert "| x (full run) | 2 | 2 x |" in text
     assert "| x | 1 | 3 x |" in text
     assert text.count("| x") == 2
+
+
+def test_a_run_says_what_is_left_and_what_each_item_took(tmp_path, monkeypatch, capsys):
+    assert set(command.USUAL) <= set(command.ITEMS)
+    assert sum(command.USUAL.values()) <= 15 * 60
+
+    def rows(*, quick):
+        assert not quick
+        yield Row("table", "P | this package | hvp", 3.0, n=10)
+
+    monkeypatch.setattr(command, "ITEMS", {"table": rows, "other": rows})
+    monkeypatch.setattr(command, "USUAL", {"table": 7})
+    monkeypatch.setattr(command, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr("sys.argv", ["benchmarks"])
+    assert command.main() == 0
+    said = capsys.readouterr()
+    assert "item 1 of 1: table; about 7 s to go" in said.err
+    assert "table 0 s; 0 s in all" in said.out
+    assert "| P | 10 | hvp | 3 |" in (tmp_path / "RESULTS.md").read_text()

@@ -9,7 +9,9 @@ import pytest
 
 import derivative_covers as dc
 from derivative_covers.errors import BranchChangedError, DomainError, ReplayError
+from derivative_covers.replay import _batch
 from derivative_covers.replay._batch import Batch
+from derivative_covers.replay._machine import addresses
 from derivative_covers.replay._workers import shared
 from derivative_covers.replay.kernels._kinds import (
     GATHER,
@@ -59,20 +61,24 @@ def every_instruction(x: Any) -> Any:
     return flat + pairs + apart + (y @ y) + loop + np.sum(y[5:14])
 
 
-def test_the_first_to_reach_an_operand_writes_the_bits_of_an_addition() -> None:
+def test_the_first_to_reach_an_operand_writes_the_bits_of_an_addition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_batch, "MANY", 10_000)  # instructions stay what they are
     X = RNG.uniform(0.5, 2.0, size=(1100, 18))  # points for two threads
     tape, out = dc.tape_function(every_instruction, X[0])
     batch = Batch(tape, out)
     _, g, _, failed = batch.sweep(X, GRADIENT)
     assert not failed.any()
-    *addresses, marks, ranges = batch._found[GRADIENT]
+    vl, _, f2, marks, ranges = batch._found[GRADIENT, True]
     kinds = batch.tables.code[: marks.size, KIND]
     for some in (LANES, GATHER, LINEAR):
         assert marks[kinds == some].any()
     assert not marks.all()
     assert np.diff(ranges).sum() < batch.tables.size
     whole = np.array([[0, batch.tables.size]])
-    batch._found[GRADIENT] = (*addresses, np.zeros_like(marks), whole)
+    fl = addresses(batch.tables, "adjoint", None)
+    batch._found[GRADIENT, True] = vl, fl, f2, np.zeros_like(marks), whole
     assert batch.sweep(X, GRADIENT)[1].tobytes() == g.tobytes()
     for k in (0, 600, 1099):
         expected = dc.gradient(every_instruction, X[k])

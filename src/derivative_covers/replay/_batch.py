@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from ..errors import ReplayError
 from ..tape import Tape
 from ._fresh import firsts
+from ._fuse import fused
 from ._lower import lower
 from ._machine import addresses, cover_options
+from ._tables import Tables
 from ._workers import CORES, shared
 from .kernels import batch
 from .kernels._kinds import COVER, GRADIENT
@@ -24,6 +26,7 @@ ROOM = 1 << 14  # numbers of memory that stay in cache
 SHARE = 500  # points that are worth a thread of their own
 LARGE = 1 << 20  # numbers of memory that are not kept between calls
 LINE = 8  # numbers in a cache line
+MANY = 1000  # points for which a program's own instructions are worth being compiled
 PARTS = 4  # parts of the points for each thread
 _EMPTY = np.empty((0, 0))
 
@@ -46,9 +49,10 @@ class Batch:
                 f"{t.outside[0].op.name} is not compiled, so that there are no batches."
             )
             raise ReplayError(msg)
+        self._fused: Tables | None = None
         self.lanes = int(min(max(ROOM // max(t.size, 1) // 8 * 8, 8), 256))
         self._free: list[tuple[Array, ...]] = []
-        self._found: dict[int, tuple[Any, ...]] = {}
+        self._found: dict[tuple[int, bool], tuple[Any, ...]] = {}
 
     def sweep(self, X: Array, mode: int, ratio: float = 0.0) -> tuple[Any, ...]:
         """Values, gradients and covers, as far as ``mode`` asks, and which failed.
@@ -56,8 +60,8 @@ class Batch:
         ``mode`` is -1 for values, GRADIENT or COVER. Points that share a tile with one
         that cannot be replayed are marked as failed.
         """
-        t = self.tables
         npoints, n = X.shape
+        t = self._program(mode, npoints)
         Y = np.empty((npoints, t.outs.size))
         G = np.empty((npoints, n)) if mode >= GRADIENT else _EMPTY
         H = np.empty((npoints, n)) if mode == COVER else _EMPTY
@@ -65,7 +69,7 @@ class Batch:
         if mode == COVER and t.dead:
             failed[:] = 1
             return Y, G, H, failed != 0
-        vl, fl, f2, fresh, zeroed = self._passes(mode)
+        vl, fl, f2, fresh, zeroed = self._passes(t, mode)
         options = cover_options(ratio)
         run = batch.sweep.compiled()
         B = self.lanes
@@ -88,26 +92,35 @@ class Batch:
         shared(work_off, workers)
         return Y, G, H, failed != 0
 
-    def _passes(self, mode: int) -> tuple[Any, ...]:
+    def _program(self, mode: int, npoints: int) -> Tables:
+        """The program in as few instructions as there can be, where that pays."""
+        if mode == COVER or npoints < MANY:
+            return self.tables
+        if self._fused is None:
+            self._fused = fused(self.tables)
+        return self._fused
+
+    def _passes(self, t: Tables, mode: int) -> tuple[Any, ...]:
         """Addresses of values, of the reverse pass, and of what goes with it.
 
         That is what counts zero partials for a cover; for a gradient, what writes
         adjoints. Then the instructions that write, and what has to be zero before.
         """
-        if mode not in self._found:
-            t = self.tables
+        key = mode, t is self.tables
+        if key not in self._found:
             vl = addresses(t, "value", None)
             fl = f2 = vl
             fresh = np.zeros(t.count, dtype=np.uint8)
             zeroed = np.array([[0, t.size]])
             if mode == GRADIENT:
-                fl, f2 = (addresses(t, name, None) for name in ("adjoint", "fresh"))
                 fresh, zeroed = firsts(t)
+                fl = addresses(t, "adjoint", None, fresh == 0)
+                f2 = addresses(t, "fresh", None, fresh == 1)
             elif mode == COVER:
                 fl = addresses(t, "cover", None)
                 f2 = addresses(t, "zeros", None) if t.crosses else np.zeros_like(vl)
-            self._found[mode] = vl, fl, f2, fresh, zeroed
-        return self._found[mode]
+            self._found[key] = vl, fl, f2, fresh, zeroed
+        return self._found[key]
 
     def _room(self) -> tuple[Array, ...]:
         """Memory for a tile: values, adjoints, those of a cover, and a sum.

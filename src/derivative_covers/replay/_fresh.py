@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ._tables import Tables, Whole
-from .kernels._kinds import DOT, GATHER, IDS, KIND, LANES, LINE, MORE, F, N, X, Y
+from .kernels._kinds import DOT, GATHER, IDS, KIND, LANES, LINE, MORE, OUT, F, N, X, Y
 
-__all__ = ["firsts"]
+__all__ = ["firsts", "operands"]
 
 
 def firsts(t: Tables) -> tuple[Any, Whole]:
@@ -26,19 +26,23 @@ def firsts(t: Tables) -> tuple[Any, Whole]:
     marks = np.zeros(t.count, dtype=np.uint8)
     for k in range(t.count - 1, -1, -1):
         row = t.code[k]
-        at = _operands(t, row)
+        at = operands(t, row)
         new = ~reached[at]
         if row[KIND] != DOT and new.all() and np.unique(at).size == at.size:
             marks[k] = 1
         else:
             zero[at[new]] = True
         reached[at] = True
-    zero |= ~reached
+    read = np.zeros(t.size, dtype=bool)
+    read[: t.ninputs] = True
+    for row in t.code[: t.count]:
+        read[row[OUT] : row[OUT] + row[N]] = True
+    zero = (zero | ~reached) & read
     edges = np.flatnonzero(np.diff(zero, prepend=False, append=False))
     return marks, edges.reshape(-1, 2)
 
 
-def _operands(t: Tables, row: Whole) -> Whole:
+def operands(t: Tables, row: Whole) -> Whole:
     """The entries that the reverse of an instruction adds to."""
     kind, n = row[KIND], np.arange(row[N])
     at: Whole

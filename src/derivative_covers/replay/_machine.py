@@ -229,15 +229,18 @@ def cover_options(ratio: float) -> Array:
     return np.array([ratio, float(split_limit(np.float64)), 1.0])
 
 
-def addresses(t: Tables, name: str, kind: int | None) -> Any:
+def addresses(t: Tables, name: str, kind: int | None, calls: Any = True) -> Any:
     """Addresses of a pass of the elementals that instructions of a kind call.
 
     None stands for both kinds, and functions of contiguous operands for either.
+    ``calls`` marks the instructions of the program that call this pass.
     """
     found = np.zeros(max(len(t.functions), 1), dtype=np.int64)
     shape = "gather" if kind == GATHER else "lanes"
     kinds = (LANES, GATHER) if kind is None else (kind,)
-    for f in np.unique(t.code[np.isin(t.code[:, KIND], kinds), F]).tolist():
+    chosen = np.isin(t.code[:, KIND], kinds)
+    chosen[: t.count] &= calls
+    for f in np.unique(t.code[chosen, F]).tolist():
         each = t.functions[f]
         if name != "zeros" or not each.never_zero:
             found[f] = each.address(name, shape)

@@ -32,5 +32,14 @@ A zero adjoint, tangent or ``s`` times any partial is zero.
 from __future__ import annotations
 
 from ._functions import Functions, functions, literal
+from ._fused import Fused, Part
+from ._symbols import TraceError
 
-__all__ = ["Functions", "functions", "literal"]
+__all__ = [
+    "Functions",
+    "Fused",
+    "Part",
+    "TraceError",
+    "functions",
+    "literal",
+]

@@ -18,15 +18,16 @@ import numpy as np
 from ...elementals import Elemental
 from ...errors import OptionError
 from ...sweeps.kernels import _jit
-from ._body import LANES, Body
+from ._body import LANES, Body, is_cheap
 from ._compile import compile_function, scope
 from ._folder import keep
 from ._source import PASSES, shapes, source
 from ._symbols import Symbol
+from ._text import Lines
 from ._trace import PATTERNS, Traced, trace
 from ._verify import agrees
 
-__all__ = ["Functions", "functions", "literal"]
+__all__ = ["Functions", "Generated", "functions", "literal", "made_with"]
 
 _EXPONENTS = frozenset((-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0))
 _lock = threading.RLock()
@@ -34,31 +35,66 @@ _lock = threading.RLock()
 _made: dict[tuple[int, int, str], tuple[Elemental, Functions | None]] = {}
 
 
-class Functions:
+class Generated:
+    """A generated file, whose functions are compiled when their addresses are asked for.
+
+    Attributes:
+        name: Name of the file, without its ending; it tells the text.
+        text: Its text.
+    """
+
+    def __init__(self, what: str, text: str, code: CodeType | None = None) -> None:
+        digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        self.name, self.text, self._code = f"{what}_{digest}", text, code
+        self._alive: dict[str, Any] = {}
+        self._path: Path | None = None
+
+    def _address(self, name: str) -> int:
+        made = self._alive.get(name)
+        if made is None:
+            with _lock:
+                made = self._alive.get(name)
+                if made is None:
+                    made = self._alive[name] = self._compile(name)
+        return int(made.address)
+
+    def _compile(self, name: str) -> Any:
+        if self._path is None:
+            self._path = keep(f"{self.name}.py", self.text)
+            path = self._path or f"<derivative_covers {self.name}>"
+            self._code = compile(self.text, str(path), "exec")
+        assert self._code is not None
+        function = scope(self._code, name)
+        return compile_function(function, kept=self._path is not None)
+
+
+class Functions(Generated):
     """The compiled passes of an elemental under one pattern.
 
     Attributes:
         name: Name of the generated file, without its ending.
         text: Its text.
+        traced: The expressions that it was made of.
         pattern: Which operands are constants, as in :func:`functions`.
         slots: The differentiated operands, ``"x"`` or ``"y"``.
         flat: Whether all second partials are zero wherever the elemental is evaluated.
         smooth: Whether its value pass always returns 0.
+        cheap: Whether value and partials compile to a few instructions of vectors.
         never_zero: Whether its first partials are constants other than zero. Two operands
             of one node are another pattern, and count there.
     """
 
-    def __init__(self, name: str, text: str, code: CodeType, traced: Traced) -> None:
-        self.name, self.text = name, text
+    def __init__(self, what: str, text: str, code: CodeType, traced: Traced) -> None:
+        super().__init__(what, text, code)
+        self.traced = traced
         self.pattern = traced.pattern
         self.slots = Body(traced, LANES).slots
         self.flat = traced.flat
         self.smooth = traced.good is True
+        self.cheap = is_cheap(Lines((traced.value, traced.d1, traced.d2)))
         ds = (traced.d1, traced.d2) if traced.two else (traced.d1,)
         self.never_zero = not any(isinstance(d, Symbol) or d == 0.0 for d in ds)
-        self._code, self._shapes = code, shapes(traced.pattern)
-        self._alive: dict[str, Any] = {}
-        self._path: Path | None = None
+        self._shapes = shapes(traced.pattern)
 
     def address(self, pass_: str, shape: str) -> int:
         """Address of the machine code of a pass.
@@ -100,22 +136,7 @@ class Functions:
                 f"{', '.join(PASSES)} in {' and '.join(self._shapes)}."
             )
             raise OptionError(msg)
-        name = f"{pass_}_{shape}"
-        made = self._alive.get(name)
-        if made is None:
-            with _lock:
-                made = self._alive.get(name)
-                if made is None:
-                    made = self._alive[name] = self._compile(name)
-        return int(made.address)
-
-    def _compile(self, name: str) -> Any:
-        if self._path is None:
-            self._path = keep(f"{self.name}.py", self.text)
-            path = self._path or f"<derivative_covers {self.name}>"
-            self._code = compile(self.text, str(path), "exec")
-        function = scope(self._code, name)
-        return compile_function(function, kept=self._path is not None)
+        return self._address(f"{pass_}_{shape}")
 
 
 def functions(
@@ -193,20 +214,19 @@ def _make(op: Elemental, pattern: int, const: float | None) -> Functions | None:
     # A rule may raise anything when it is called with what is no number.
     try:
         traced = trace(op, pattern, const)
-        title = f"Pattern {pattern} of an elemental. {_made_with()}"
+        title = f"Pattern {pattern} of an elemental. {made_with()}"
         text = source(traced, title)
         code = compile(text, "<elemental>", "exec")
         if not agrees(code, op, traced, const):
             return None
     except Exception:
         return None
-    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
     name = re.sub(r"\W+", "_", op.name, flags=re.ASCII)[:40]
-    return Functions(f"{name}_{pattern}_{digest}", text, code, traced)
+    return Functions(f"{name}_{pattern}", text, code, traced)
 
 
 @cache
-def _made_with() -> str:
+def made_with() -> str:
     """What the machine code depends on beside the text of the functions."""
     here = Path(__file__).parent
     digest = hashlib.sha256(_jit._fingerprint().encode())

@@ -30,6 +30,7 @@ from ._kinds import (
     X,
     Y,
 )
+from ._transpose import SIDE, transpose
 from ._wide import at
 from .single import related
 
@@ -217,19 +218,20 @@ def values(code, count, fl, wide, ids, p, size, B, work):
     """Values; gives how many nodes left their domains or met kinks, over all points."""
     bad = 0
     ap = p.ctypes.data
+    pool = ap + 8 * size * B
     ai = ids.ctypes.data
     for k in range(count):
         kind = code[k, KIND]
         o, x, y, n = code[k, OUT], code[k, X], code[k, Y], code[k, N]
         if kind == LANES:
             bad += invoke(
-                fl[code[k, F]], ap, ap, ap, ap, ai,
+                fl[code[k, F]], ap, ap, ap, pool, ai,
                 o * B, place(x, size, B), place(y, size, B), n * B,
             )  # fmt: skip
         elif kind == GATHER:
             for i in range(n):
                 bad += invoke(
-                    fl[code[k, F]], ap, ap, ap, ap, ai, (o + i) * B,
+                    fl[code[k, F]], ap, ap, ap, pool, ai, (o + i) * B,
                     place(ids[x + i], size, B), place(ids[y + i], size, B), B,
                 )  # fmt: skip
         elif kind in (LINE, IDS):
@@ -244,12 +246,13 @@ def reverse(code, count, fl, f2, fresh, wide, ids, p, q, s, options, size, B, mo
     """A reverse pass; gives how many nodes had no ordinary split, over all points.
 
     ``fresh`` marks instructions that are the first to add to all of their operands. Where
-    ``mode`` is GRADIENT, ``f2`` are their passes, and ``q`` need not be zero there.
+    ``mode`` is GRADIENT, ``f2`` are their passes, and ``q`` need not be zero there; what
+    was fused reads constants then, where a cover has its ``s``.
     """
     bad = 0
     ap = p.ctypes.data
     aq = q.ctypes.data
-    as_ = s.ctypes.data
+    as_ = s.ctypes.data if mode == COVER else ap + 8 * size * B
     ar = options.ctypes.data
     ai = ids.ctypes.data
     for k in range(count - 1, -1, -1):
@@ -307,18 +310,31 @@ def endless(v):
 
 
 @kernel
+def flipped(source, rows, columns, wide, target, broad):
+    """``target[column * broad + row] = source[row * wide + column]``."""
+    whole, most = rows // SIDE * SIDE, columns // SIDE * SIDE
+    here, there = source.ctypes.data, target.ctypes.data
+    for c in range(0, most, SIDE):
+        for r in range(0, whole, SIDE):
+            transpose(
+                here + 8 * (r * wide + c), wide, there + 8 * (c * broad + r), broad
+            )
+    for c in range(columns):
+        for r in range(whole if c < most else 0, rows):
+            target[c * broad + r] = source[r * wide + c]
+
+
+@kernel
 def spread(p, rows, B):
     """Points to lanes of the inputs; gives how many numbers are not finite.
 
     Lanes without a point repeat the last one.
     """
     lanes, n = rows.shape
-    lines = p[: n * B].reshape(n, B)
+    flipped(rows.reshape(rows.size), lanes, n, n, p, B)
     for i in range(n):
-        for e in range(lanes):
-            lines[i, e] = rows[e, i]
         for e in range(lanes, B):
-            lines[i, e] = rows[lanes - 1, i]
+            p[i * B + e] = rows[lanes - 1, i]
     return endless(p[: n * B])
 
 
@@ -326,10 +342,7 @@ def spread(p, rows, B):
 def collected(v, rows, B):
     """Lanes of the inputs to points; gives how many numbers are not finite."""
     lanes, n = rows.shape
-    lines = v[: n * B].reshape(n, B)
-    for e in range(lanes):
-        for i in range(n):
-            rows[e, i] = lines[i, e]
+    flipped(v, n, lanes, B, rows.reshape(rows.size), n)
     return endless(v[: n * B])
 
 
