@@ -35,11 +35,12 @@ from ._guarded import guarded, ordinary
 from ._modes import Seen
 from ._replay import Piece, Replay, replay_of
 
-__all__ = ["Forward"]
+__all__ = ["Forward", "recorded", "stepper"]
 
 _Array: Any = np.ndarray
 _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
+_SINGLE = np.dtype(np.float32)
 _NUMBER = frozenset((_Double,))
 _WORD = 1024
 
@@ -122,8 +123,12 @@ class Forward:
             if self.params is None:
                 shown = present(state)
                 if type(shown) is _Array or numbers(shown):
-                    y, pullback = self.by_hand(transition, shown, k)
-                    return self.taken(y, pullback, before, k)
+                    try:
+                        y, at = recorded(transition.function, shown, k)
+                    except TypeError as error:
+                        transition.explain(error, None)
+                        raise
+                    return self.taken(y, (transition, at, k), before, k)
             record = transition.raw_record
         else:
             record = transition.record
@@ -139,32 +144,6 @@ class Forward:
             if locked:
                 unprotect(locked)
         return self.taken(y, pullback, before, k)
-
-    def by_hand(self, transition: FromVjp, x: Any, k: int) -> tuple[Any, Any]:
-        """What :meth:`FromVjp.raw_record` gives for an array or numbers, as presented.
-
-        Without parameters, and with the pullback as ``(transition, x, k)``: this is done
-        for every step of most sweeps.
-        """
-        at = x
-        try:
-            if type(x) is not _Array:
-                y = transition.function(x, k)
-            else:
-                at = x.copy()
-                at.setflags(False)
-                if x.flags.writeable:
-                    x.setflags(False)
-                    try:
-                        y = transition.function(x, k)
-                    finally:
-                        x.setflags(True)
-                else:
-                    y = transition.function(x, k)
-        except TypeError as error:
-            transition.explain(error, None)
-            raise
-        return y, (transition, at, k)
 
     def taken(
         self, y: Any, pullback: Any, before: Space, k: int
@@ -239,7 +218,7 @@ class Forward:
         self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
     ) -> Any:
         """Steps of a transition that no machine runs, from and to canonical states."""
-        forward = _stepper(transition, self.params)
+        forward = stepper(transition, self.params)
         if type(x) is not _Array or not x.ndim:
             x = present(x)
         x = self.steps(transition, forward, x, first, stop, seen)
@@ -277,7 +256,7 @@ class Forward:
                 if kind is _Array:
                     flags = y.flags
                     if not (  # what canonical does, without a call
-                        y.dtype is _DOUBLE
+                        ((dtype := y.dtype) is _DOUBLE or dtype is _SINGLE)
                         and y.base is None
                         and y.ndim
                         and y.size
@@ -335,11 +314,32 @@ class Forward:
         return y
 
 
-def _stepper(transition: Transition, params: Any) -> Any:
+def stepper(transition: Transition, params: Any) -> Any:
     """A step as a function of state and index."""
-    if params is None and type(transition) is FromVjp:
-        return transition.function
-    forward = transition.forward
-    if params is None:
-        return lambda x, k: forward(x, None, k)
-    return lambda x, k: forward(x, rewrapped(params), k)
+    if type(transition) is FromVjp:
+        f = transition.function
+        if params is None:
+            return f
+    else:
+        f = transition.forward
+    if params is None or type(params) in (_Array, _Double):  # nobody can change it
+        return lambda x, k: f(x, params, k)
+    return lambda x, k: f(x, rewrapped(params), k)
+
+
+def recorded(f: Any, x: Any, k: int) -> tuple[Any, Any]:
+    """The output of a step, and its state as the reverse rule gets it: a copy.
+
+    The state is an array or numbers, as presented.
+    """
+    if type(x) is not _Array:
+        return f(x, k), x
+    at = x.copy()
+    at.setflags(False)
+    if not x.flags.writeable:
+        return f(x, k), at
+    x.setflags(False)
+    try:
+        return f(x, k), at
+    finally:
+        x.setflags(True)
