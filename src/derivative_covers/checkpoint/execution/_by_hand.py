@@ -25,6 +25,7 @@ __all__ = ["ByHand", "by_hand", "given_back", "telling"]
 
 _Array: Any = np.ndarray
 _Double = np.float64
+_NUMBER = frozenset((np.float64,))
 _DOUBLE = np.dtype(np.float64)
 _SINGLE = np.dtype(np.float32)
 _LEAST = 4  # steps of a run that are worth the way here
@@ -39,6 +40,8 @@ class ByHand:
         target: The space of their states.
         good: Tells whether something is clearly a finite state of that space.
         arrays: Whether states are arrays.
+        step: The transition.
+        call: Runs a step.
     """
 
     def __init__(
@@ -53,16 +56,12 @@ class ByHand:
         self.first, self.end = 0, 0
         self._mode, self._forward = mode, mode.forward
         self._params, self._vjp = mode.forward.params, step.vjp
-        self._call = stepper(step, self._params)
-
-    def advance(self, x: Any, a: int, b: int) -> Any:
-        """State ``b`` from state ``a``."""
-        return self._forward.steps(self.step, self._call, x, a, b)
+        self.call = stepper(step, self._params)
 
     def record(self, x: Any, k: int) -> tuple[Any, Any, Space]:
         """State ``k + 1``, what the rule gets of state ``k``, the space of the first."""
         try:
-            y, at = recorded(self._call, x, k)
+            y, at = recorded(self.call, x, k)
         except TypeError as error:
             self.step.explain(error, self._params)
             raise
@@ -133,12 +132,12 @@ def telling(form: Entry | Nest) -> Callable[[Any], bool] | None:
         count = len(form.parts)
         if form.kind is not tuple or form.parts != (Entry((), _DOUBLE),) * count:
             return None
-        kinds = (_Double,) * count
 
         def numbers(y: Any) -> bool:
             return (
                 type(y) is tuple
-                and tuple(map(type, y)) == kinds
+                and len(y) == count
+                and _NUMBER.issuperset(map(type, y))
                 and isfinite(hypot(*y))  # or too large, which takes a closer look
             )
 

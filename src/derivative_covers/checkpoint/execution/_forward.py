@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
 _SINGLE = np.dtype(np.float32)
 _NUMBER = frozenset((_Double,))
+_OWN = np.empty(1).flags.num, np.empty((2, 2)).flags.num  # ordinary memory of its own
 _WORD = 1024
 
 
@@ -234,51 +236,44 @@ class Forward:
         seen: Seen | None = None,
     ) -> Any:
         """The inner loop, with states as steps receive them at its ends and between."""
-        flagged = self.flagged
-        k, locked, flags = first, None, x.flags if type(x) is _Array else None
-        plain = flags is None and (type(x) is _Double or numbers(x))
+        flagged, own = self.flagged, _OWN
+        k, locked = first, None
+        open_, plain = _access(x)
         try:
             for k in range(first, stop):
-                if flags is not None:  # what guarded does, without a call
-                    if flags.writeable:
-                        x.setflags(False)
-                        locked = x
-                        y = forward(x, k)
+                if open_:  # what guarded does, without a call
+                    x.setflags(False)
+                    locked = x
+                    y = forward(x, k)
+                    if getrefcount(x) > 3:  # somebody else has it, too
                         x.setflags(True)
-                        locked = None
-                    else:
-                        y = forward(x, k)
+                    locked = None
                 elif plain:  # nobody can change it
                     y = forward(x, k)
                 else:
                     y = guarded(forward, x, k)
                 kind = type(y)
-                if kind is _Array:
-                    flags = y.flags
-                    if not (  # what canonical does, without a call
-                        ((dtype := y.dtype) is _DOUBLE or dtype is _SINGLE)
-                        and y.base is None
-                        and y.ndim
-                        and y.size
-                        and flags.c_contiguous
-                    ):
-                        y = present(canonical(y, "the output", k))
-                        flags = y.flags if type(y) is _Array else None
-                        plain = flags is None and numbers(y)
+                if (  # what canonical does, without a call
+                    kind is _Array
+                    and y.flags.num in own
+                    and ((dtype := y.dtype) is _DOUBLE or dtype is _SINGLE)
+                    and y.ndim
+                    and y.nbytes
+                ):
+                    open_ = True
                 elif kind is _Double or (
                     kind is tuple and y and _NUMBER.issuperset(map(type, y))
                 ):
-                    flags, plain = None, True
+                    open_, plain = False, True
                 else:
                     found = ordinary(y, kind)
                     if found is None:
                         found = present(canonical(y, "the output", k))
                     y = found
-                    flags = y.flags if type(y) is _Array else None
-                    plain = flags is None and numbers(y)
+                    open_, plain = _access(y)
                 if flagged:
                     y = self._settle(transition, x, k, y)
-                    flags = y.flags if type(y) is _Array else None
+                    open_, plain = _access(y)
                 x = y
                 if seen is not None:
                     seen(k + 1, canonical(x, "the output", k))
@@ -312,6 +307,14 @@ class Forward:
             raise not_finite(state, "its output")
         self._innocent[word] = innocent | 1 << bit
         return y
+
+
+def _access(x: Any) -> tuple[bool, bool]:
+    """Whether a state is an array that can be written to, and whether nobody can change it."""
+    if type(x) is _Array:
+        writeable = x.flags.writeable
+        return writeable, not writeable
+    return False, numbers(x)
 
 
 def stepper(transition: Transition, params: Any) -> Any:

@@ -62,6 +62,7 @@ def quiet(
     slots = Slots.of(run, hand)
     held, save = ledger.slots["memory"], slots.save
     restore, drop = slots.restore, slots.drop
+    steps, step, call = mode.forward.steps, hand.step, hand.call
     add, leave, flagged = ledger.replays.add, ledger.replays.leave, mode.forward.flagged
     at, low, unsure = ledger.live, ledger.cotangent, run._unsure
     if live:
@@ -97,7 +98,7 @@ def quiet(
                 at, unsure, phase = b, True, "advance"
                 if flagged:  # by something between the steps
                     flagged.clear()
-                live.append(hand.advance(live.pop(), a, b))
+                live.append(steps(step, call, live.pop(), a, b))
             elif kind == "record":
                 if at != a or b != a + 1 or not first <= a < low or b > end:
                     break
@@ -160,8 +161,8 @@ def quiet(
         counts["peak_records"] = max(counts["peak_records"], 1)
         measured.tape = max(measured.tape, size)
         measured.weigh(mode.nbytes + size, size, before + high * size)
-    if x is not None:
-        k, step = at - 1, hand.step
+    if x is not None and at is not None:
+        k = at - 1
         params = mode.forward.params
         pullback = (step, x, k) if params is None else partial(step.pull, x, params, k)
         ledger.records.add(k)
