@@ -16,7 +16,7 @@ from ..states._space import Entry, Nest, Space
 from ..states._states import SHORT, finite, matched, present
 from ..steps._blame import not_finite
 from ..steps._transition import FromVjp
-from ._forward import recorded, stepper
+from ._forward import stepper
 
 if TYPE_CHECKING:
     from ._gradient import GradientMode
@@ -60,11 +60,20 @@ class ByHand:
 
     def record(self, x: Any, k: int) -> tuple[Any, Any, Space]:
         """State ``k + 1``, what the rule gets of state ``k``, the space of the first."""
+        at, locked = x, False
         try:
-            y, at = recorded(self.call, x, k)
+            if self.arrays:
+                at = x.copy()
+                at.setflags(False)
+                if locked := x.flags.writeable:
+                    x.setflags(False)
+            y = self.call(x, k)
         except TypeError as error:
             self.step.explain(error, self._params)
             raise
+        finally:
+            if locked:
+                x.setflags(True)
         if self.good(y):
             return y, at, self.target
         y, _, _, after = self._forward.taken(y, None, self.target, k)

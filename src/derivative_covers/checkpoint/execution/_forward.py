@@ -36,7 +36,7 @@ from ._guarded import guarded, ordinary
 from ._modes import Seen
 from ._replay import Piece, Replay, replay_of
 
-__all__ = ["Forward", "recorded", "stepper"]
+__all__ = ["Forward", "stepper"]
 
 _Array: Any = np.ndarray
 _Double = np.float64
@@ -122,15 +122,6 @@ class Forward:
             before = space(state)
         x = state
         if type(transition) is FromVjp:
-            if self.params is None:
-                shown = present(state)
-                if type(shown) is _Array or numbers(shown):
-                    try:
-                        y, at = recorded(transition.function, shown, k)
-                    except TypeError as error:
-                        transition.explain(error, None)
-                        raise
-                    return self.taken(y, (transition, at, k), before, k)
             record = transition.raw_record
         else:
             record = transition.record
@@ -328,21 +319,3 @@ def stepper(transition: Transition, params: Any) -> Any:
     if params is None or type(params) in (_Array, _Double):  # nobody can change it
         return lambda x, k: f(x, params, k)
     return lambda x, k: f(x, rewrapped(params), k)
-
-
-def recorded(f: Any, x: Any, k: int) -> tuple[Any, Any]:
-    """The output of a step, and its state as the reverse rule gets it: a copy.
-
-    The state is an array or numbers, as presented.
-    """
-    if type(x) is not _Array:
-        return f(x, k), x
-    at = x.copy()
-    at.setflags(False)
-    if not x.flags.writeable:
-        return f(x, k), at
-    x.setflags(False)
-    try:
-        return f(x, k), at
-    finally:
-        x.setflags(True)

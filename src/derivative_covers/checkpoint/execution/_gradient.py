@@ -200,15 +200,7 @@ class GradientMode:
             ybar = np.full(after.form.shape, self._seed, dtype=after.form.dtype)
         elif self.space is not after:
             self._check_space(k, after)
-        if type(pullback) is tuple:  # of a reverse rule, without parameters
-            step, x, _ = pullback
-            try:
-                xbar = step.vjp(x, present(ybar), k)
-            except TypeError as error:
-                step.explain_rule(error, None)
-                raise
-        else:
-            xbar, params_bar = pullback(present(ybar), self.params_cotangent)
+        xbar, params_bar = pullback(present(ybar), self.params_cotangent)
         taken = expected(xbar, before.form)
         if taken is None:
             taken = given_back(xbar, before, k)

@@ -163,8 +163,7 @@ def quiet(
         measured.weigh(mode.nbytes + size, size, before + high * size)
     if x is not None and at is not None:
         k = at - 1
-        params = mode.forward.params
-        pullback = (step, x, k) if params is None else partial(step.pull, x, params, k)
+        pullback = partial(step.pull, x, mode.forward.params, k)
         ledger.records.add(k)
         run._records[k] = Record((pullback, target, after), 1, 1, size)
         run._record_bytes = size

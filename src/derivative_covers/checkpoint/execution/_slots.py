@@ -33,6 +33,7 @@ class Slots:
         self._size = hand.target.nbytes
         self._held = run.ledger.slots["memory"]
         self._storage = run._storages["memory"]
+        self._known: dict[int, int] = {}  # bytes of states that are of this space
         self._stored = self._full = run._stored_bytes
         self._written = self._read = self._saves = self._restores = self.more = 0
         self._most = self.least = -len(self._held)
@@ -48,6 +49,7 @@ class Slots:
         self._held.add(k)
         put = self._storage.put(k, x if self._arrays else canonical(x, "the state"))
         self._run._slots["memory", k] = put, self._size
+        self._known[k] = put
         self._written += put
         self._stored += put
         if self._stored > self._full:
@@ -63,10 +65,13 @@ class Slots:
     def restore(self, k: int) -> Any:
         """The state of a slot; None, and nothing is counted, if it is of another space."""
         state = self._storage.get(k)
-        if not fits(state, self._form):
-            return None
+        put = self._known.get(k)
+        if put is None:
+            if not fits(state, self._form):
+                return None
+            self._known[k] = put = self._run._slots["memory", k][0]
         self._restores += 1
-        self._read += self._run._slots["memory", k][0]
+        self._read += put
         return state if self._arrays else present(state)
 
     def drop(self, k: int) -> bool:
@@ -75,6 +80,7 @@ class Slots:
         if size != self._size:
             return False
         self._held.remove(k)
+        self._known.pop(k, None)
         self._storage.drop(k)
         del self._run._slots["memory", k]
         self._stored -= put
