@@ -131,7 +131,12 @@ def _processor(
 
 
 def _overhead(scale: int, rounds: int) -> Iterator[Row]:
-    """What is added to steps run without recording, and to all of a sweep."""
+    """What a sweep adds to the calls of the user's functions.
+
+    An evaluation is a call of the step, recorded or not. A sweep that records all at once
+    makes one for every step of the chain, and beside it one of the reverse rule: there
+    what is added to a step is twice what is added to a call.
+    """
     for what, f, vjp, x, ybar in (
         ("an array of 4", _plain, _plain_vjp, X, np.ones(4)),
         ("a pair of numbers", _pair, _pair_vjp, (0.5, 0.25), (1.0, 0.0)),
@@ -154,11 +159,17 @@ def _overhead(scale: int, rounds: int) -> Iterator[Row]:
             added = [(p - q) / n * 1e6 for p, q in pairs]
             ours, bare = (min(times) / n * 1e6 for times in zip(*pairs, strict=True))
             note = (
-                f"{n} evaluations, {bare:.3g} us each in a bare loop; least times, "
-                f"quartiles of the rounds {spread(added)}"
+                f"{n} evaluations, {bare:.3g} us each in a bare loop; least times, median "
+                f"of the rounds {median(added):.3g}, quartiles {spread(added)}"
             )
             what_all = f"added to an evaluation, {what}, {name}"
             yield Row(ITEM, what_all, ours - bare, "us", limit, n=steps, note=note)
+            if limit is None:
+                share = n / (n + steps)
+                note = f"step or rule; median of the rounds {median(added) * share:.3g}"
+                what_all = f"added to a call, {what}, {name}"
+                value = (ours - bare) * share
+                yield Row(ITEM, what_all, value, "us", LIMIT, n=steps, note=note)
 
 
 def lorenz(x: Any, k: int) -> Any:

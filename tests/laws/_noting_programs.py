@@ -47,8 +47,10 @@ class Program:
         *,
         alone: bool = False,
         bare: bool = False,
+        params: Any = None,
+        part: Callable[[Any, int], Any] = lambda p, k: p * (k + 0.1),
     ) -> None:
-        self.bare = bare
+        self.bare, self.params, self.part = bare, params, part
         self.x0, self.step, self.rule, self.alone = x0, step, rule, alone
 
     def forward(self, x: Any, k: int) -> Any:
@@ -59,13 +61,31 @@ class Program:
         self.log.append(("rule", k, noted(x), noted(ybar)))
         return self.rule(x, ybar, k)
 
+    def forward_at(self, x: Any, params: Any, k: int) -> Any:
+        self.log.append(("params", noted(params)))
+        return self.forward(x, k)
+
+    def back_at(self, x: Any, params: Any, ybar: Any, k: int) -> Any:
+        xbar, part = self.back(x, ybar, k), self.part(params, k)
+        return xbar if part is None else (xbar, part)
+
+    def end_at(self, x: Any, params: Any, k: int) -> Any:
+        return end(x, k)
+
+    def end_back_at(self, x: Any, params: Any, ybar: Any, k: int) -> Any:
+        return back(x, ybar, k), params
+
     def outcome(self, schedule: Any, steps: int = STEPS, **options: Any) -> list[Any]:
         self.log: list[Any] = []
         functions = (self.step, self.rule) if self.bare else (self.forward, self.back)
-        step = Transition.from_vjp(*functions)
-        last = Transition.from_vjp(end, back)
+        ends: Any = end, back
+        if self.params is not None:
+            functions = self.forward_at, self.back_at
+            ends = self.end_at, self.end_back_at
+        step, last = Transition.from_vjp(*functions), Transition.from_vjp(*ends)
         chain = Chain([Chain.uniform(steps - 1, step), step if self.alone else last])
         storage = options.pop("storage", MemoryStorage())
+        options |= {} if self.params is None else {"params": self.params}
         try:
             found = reverse_sweep(
                 chain, self.x0, schedule=schedule, storage=storage, **options
@@ -73,11 +93,13 @@ class Program:
         except Exception as error:
             notes = getattr(error, "__notes__", ())
             told = [getattr(error, name, None) for name in ("step", "phase", "values")]
-            return [type(error), str(error), notes, repr(told), len(storage), self.log]
-        assert not len(storage)
+            left = 0 if storage is None else len(storage)
+            return [type(error), str(error), notes, repr(told), left, self.log]
+        assert not storage
         assert sum(getattr(found.report.seconds, n) > 0 for n in PHASES) > 1
         report = replace(found.report, seconds=None)
-        return [noted(found.value), noted(found.cotangent), report, self.log]
+        given = noted((found.cotangent, found.params_cotangent))
+        return [noted(found.value), given, report, self.log]
 
 
 PHASES = ("advance", "record", "reverse", "storage")
@@ -103,6 +125,8 @@ def noted(x: Any) -> Any:
     """Types, bits, and whether one could write there."""
     if isinstance(x, (tuple, list)):
         return (type(x), *map(noted, x))
+    if isinstance(x, dict):
+        return (type(x), *((key, noted(part)) for key, part in x.items()))
     writeable = isinstance(x, np.ndarray) and x.ndim > 0 and x.flags.writeable
     return type(x), np.shape(x), np.asarray(x).tobytes(), writeable
 
@@ -212,6 +236,31 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     ),
     "a smaller space": lambda: Program(
         VECTOR, at(5, lambda x: x[:3].copy()), rule_at(5, lambda x, ybar: grown(ybar))
+    ),
+    "parameters": lambda: Program(VECTOR, params=VECTOR),
+    "a parameter": lambda: Program(PAIR, params=0.5),
+    "parameters of many kinds": lambda: Program(
+        VECTOR,
+        params={"a": VECTOR, "b": 0.5},
+        part=lambda p, k: {"b": k, "a": p["a"].astype(np.float32)},
+    ),
+    "rows for columns": lambda: Program(
+        PAIR, params=np.ones((2, 3)), part=lambda p, k: (p * k).T.copy().T
+    ),
+    "infinite for parameters": lambda: Program(
+        VECTOR, params=VECTOR, part=lambda p, k: p / (k - 4 or np.nan)
+    ),
+    "infinite for both": lambda: Program(
+        VECTOR,
+        rule=rule_at(4, lambda x, ybar: ybar * np.nan),
+        params=VECTOR,
+        part=lambda p, k: p / (k - 4 or np.nan),
+    ),
+    "parameters of another shape": lambda: Program(
+        VECTOR, params=VECTOR, part=lambda p, k: p[k // 4 :]
+    ),
+    "nothing for parameters": lambda: Program(
+        VECTOR, params=VECTOR, part=lambda p, k: p if k > 4 else None
     ),
     "one function": lambda: Program(
         VECTOR,

@@ -12,6 +12,7 @@ from derivative_covers.checkpoint import (
     Action,
     Binomial,
     DiskStorage,
+    MemoryStorage,
     PlanCost,
     Revolve,
     Schedule,
@@ -21,8 +22,8 @@ from derivative_covers.checkpoint import (
 )
 from derivative_covers.checkpoint.execution import _execute
 from derivative_covers.checkpoint.execution._execute import Execution
+from derivative_covers.checkpoint.execution._gradient import GradientMode
 from tests.laws._noting_programs import (
-    PAIR,
     PROGRAMS,
     STEPS,
     VECTOR,
@@ -44,9 +45,10 @@ SCHEDULES = [
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_same_calls_bits_counts_and_errors(name: str) -> None:
     for schedule in SCHEDULES:
-        quiet = PROGRAMS[name]().outcome(schedule)
         heard = PROGRAMS[name]().outcome(schedule, on_event=lambda event: None)
-        assert quiet == heard, schedule
+        for storage in (None, MemoryStorage()):
+            quiet = PROGRAMS[name]().outcome(schedule, storage=storage)
+            assert quiet == heard, (schedule, storage)
 
 
 class Listed(Schedule):
@@ -137,8 +139,14 @@ def test_right_plans_of_others() -> None:
         actions = list(wandering(rng, STEPS))
         cost = validate(actions, steps=STEPS)
         listed = Listed(actions, cost)
-        for name in ("vector", "pair", "another space on the way", "a smaller space"):
-            quiet = PROGRAMS[name]().outcome(listed)
+        for name in (
+            "vector",
+            "pair",
+            "parameters",
+            "another space on the way",
+            "a smaller space",
+        ):
+            quiet = PROGRAMS[name]().outcome(listed, storage=None)
             heard = PROGRAMS[name]().outcome(listed, on_event=lambda event: None)
             assert quiet == heard, actions
             assert len(quiet) == 4  # no error
@@ -148,19 +156,33 @@ def test_wrong_plans_of_others() -> None:
     plan = Revolve(slots=2).plan(7)
     for actions in spoilt(list(plan)):
         listed = Listed(actions, plan.cost)
-        quiet = Program(VECTOR).outcome(listed, 7)
+        quiet = Program(VECTOR).outcome(listed, 7, storage=None)
         heard = Program(VECTOR).outcome(listed, 7, on_event=lambda event: None)
         assert quiet == heard, actions
 
 
-@pytest.mark.parametrize("x0", [VECTOR, 0.7, PAIR], ids=["vector", "number", "pair"])
-def test_quiet_it_is(x0: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", ["vector", "number", "pair", "single precision", "parameters"]
+)
+def test_quiet_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> None:
         pytest.fail("an action was told to the executor")
 
     for kind in ("advance", "save", "restore", "drop"):
         monkeypatch.setattr(Execution, f"_{kind}", refused)
-    assert Program(x0).outcome(Revolve(slots=3))[0] == noted(plainly(x0))
+    program = PROGRAMS[name]()
+    value = noted(plainly(program.x0))
+    assert program.outcome(Revolve(slots=3))[0] == value
+    monkeypatch.setattr(GradientMode, "reverse", only_the_last(GradientMode.reverse))
+    assert program.outcome(StoreAll())[0] == value
+
+
+def only_the_last(reverse: Any) -> Any:
+    def run(mode: GradientMode, record: Any, k: int) -> None:
+        assert k == STEPS - 1, "a step of a block was reversed by itself"
+        reverse(mode, record, k)
+
+    return run
 
 
 def test_whoever_watches_hears_of_every_action(

@@ -25,6 +25,7 @@ from ._execute import Execution
 from ._modes import Mode
 from ._progress import Bar
 from ._report import SweepReport
+from ._slots import OwnStorage
 
 __all__ = ["Options", "check_chain", "check_options", "drive", "go_on"]
 
@@ -223,7 +224,7 @@ def _levels(
         )
         raise OptionError(msg)
     if storage is None:
-        own = MemoryStorage()
+        own = OwnStorage()
         try:
             yield {"memory": own}, None
         finally:
@@ -231,7 +232,7 @@ def _levels(
         return
     with _alone(storage):
         journal = storage if isinstance(storage, Journal) else None
-        fast = MemoryStorage() if two else storage
+        fast = OwnStorage() if two else storage
         yield ({"memory": fast, "disk": storage} if two else {"memory": fast}), journal
 
 

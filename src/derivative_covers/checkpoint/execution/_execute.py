@@ -124,6 +124,8 @@ class Execution:
         self._clock = perf_counter()
         alone = self._prints is None and self._journal is None
         simple = suited(self) if alone and not self._listeners else None
+        if simple is not None:
+            simple.alone, self._blocks = True, simple
         actions = islice(walk, self.ledger.position, None)
         for given in actions:
             action: Any = given
@@ -213,11 +215,7 @@ class Execution:
     def _record_block(self, mode: Blocks, k: int, stop: int) -> int:
         """Records steps from ``k`` on in one call; gives how many."""
         measured, live = self.measured, self._live
-        try:
-            found = mode.record_block(live[0], k, stop)
-        except BaseException as error:
-            blame(error, k, "record")
-            raise
+        found = mode.record_block(live[0], k, stop)
         if found is None:
             return 0
         live[0], block = found

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,14 @@ from ._guarded import guarded, ordinary
 from ._modes import Seen
 from ._replay import Piece, Replay, replay_of
 
-__all__ = ["Forward"]
+__all__ = ["Forward", "stepper"]
 
 _Array: Any = np.ndarray
 _Double = np.float64
 _DOUBLE = np.dtype(np.float64)
+_SINGLE = np.dtype(np.float32)
 _NUMBER = frozenset((_Double,))
+_OWN = np.empty(1).flags.num, np.empty((2, 2)).flags.num  # ordinary memory of its own
 _WORD = 1024
 
 
@@ -119,11 +122,6 @@ class Forward:
             before = space(state)
         x = state
         if type(transition) is FromVjp:
-            if self.params is None:
-                shown = present(state)
-                if type(shown) is _Array or numbers(shown):
-                    y, pullback = self.by_hand(transition, shown, k)
-                    return self.taken(y, pullback, before, k)
             record = transition.raw_record
         else:
             record = transition.record
@@ -139,32 +137,6 @@ class Forward:
             if locked:
                 unprotect(locked)
         return self.taken(y, pullback, before, k)
-
-    def by_hand(self, transition: FromVjp, x: Any, k: int) -> tuple[Any, Any]:
-        """What :meth:`FromVjp.raw_record` gives for an array or numbers, as presented.
-
-        Without parameters, and with the pullback as ``(transition, x, k)``: this is done
-        for every step of most sweeps.
-        """
-        at = x
-        try:
-            if type(x) is not _Array:
-                y = transition.function(x, k)
-            else:
-                at = x.copy()
-                at.setflags(False)
-                if x.flags.writeable:
-                    x.setflags(False)
-                    try:
-                        y = transition.function(x, k)
-                    finally:
-                        x.setflags(True)
-                else:
-                    y = transition.function(x, k)
-        except TypeError as error:
-            transition.explain(error, None)
-            raise
-        return y, (transition, at, k)
 
     def taken(
         self, y: Any, pullback: Any, before: Space, k: int
@@ -239,7 +211,7 @@ class Forward:
         self, transition: Transition, x: Any, first: int, stop: int, seen: Seen | None
     ) -> Any:
         """Steps of a transition that no machine runs, from and to canonical states."""
-        forward = _stepper(transition, self.params)
+        forward = stepper(transition, self.params)
         if type(x) is not _Array or not x.ndim:
             x = present(x)
         x = self.steps(transition, forward, x, first, stop, seen)
@@ -255,51 +227,44 @@ class Forward:
         seen: Seen | None = None,
     ) -> Any:
         """The inner loop, with states as steps receive them at its ends and between."""
-        flagged = self.flagged
-        k, locked, flags = first, None, x.flags if type(x) is _Array else None
-        plain = flags is None and (type(x) is _Double or numbers(x))
+        flagged, own = self.flagged, _OWN
+        k, locked = first, None
+        open_, plain = _access(x)
         try:
             for k in range(first, stop):
-                if flags is not None:  # what guarded does, without a call
-                    if flags.writeable:
-                        x.setflags(False)
-                        locked = x
-                        y = forward(x, k)
+                if open_:  # what guarded does, without a call
+                    x.setflags(False)
+                    locked = x
+                    y = forward(x, k)
+                    if getrefcount(x) > 3:  # somebody else has it, too
                         x.setflags(True)
-                        locked = None
-                    else:
-                        y = forward(x, k)
+                    locked = None
                 elif plain:  # nobody can change it
                     y = forward(x, k)
                 else:
                     y = guarded(forward, x, k)
                 kind = type(y)
-                if kind is _Array:
-                    flags = y.flags
-                    if not (  # what canonical does, without a call
-                        y.dtype is _DOUBLE
-                        and y.base is None
-                        and y.ndim
-                        and y.size
-                        and flags.c_contiguous
-                    ):
-                        y = present(canonical(y, "the output", k))
-                        flags = y.flags if type(y) is _Array else None
-                        plain = flags is None and numbers(y)
+                if (  # what canonical does, without a call
+                    kind is _Array
+                    and y.flags.num in own
+                    and ((dtype := y.dtype) is _DOUBLE or dtype is _SINGLE)
+                    and y.ndim
+                    and y.nbytes
+                ):
+                    open_ = True
                 elif kind is _Double or (
                     kind is tuple and y and _NUMBER.issuperset(map(type, y))
                 ):
-                    flags, plain = None, True
+                    open_, plain = False, True
                 else:
                     found = ordinary(y, kind)
                     if found is None:
                         found = present(canonical(y, "the output", k))
                     y = found
-                    flags = y.flags if type(y) is _Array else None
-                    plain = flags is None and numbers(y)
+                    open_, plain = _access(y)
                 if flagged:
                     y = self._settle(transition, x, k, y)
-                    flags = y.flags if type(y) is _Array else None
+                    open_, plain = _access(y)
                 x = y
                 if seen is not None:
                     seen(k + 1, canonical(x, "the output", k))
@@ -335,11 +300,22 @@ class Forward:
         return y
 
 
-def _stepper(transition: Transition, params: Any) -> Any:
+def _access(x: Any) -> tuple[bool, bool]:
+    """Whether a state is an array that can be written to, and whether nobody can change it."""
+    if type(x) is _Array:
+        writeable = x.flags.writeable
+        return writeable, not writeable
+    return False, numbers(x)
+
+
+def stepper(transition: Transition, params: Any) -> Any:
     """A step as a function of state and index."""
-    if params is None and type(transition) is FromVjp:
-        return transition.function
-    forward = transition.forward
-    if params is None:
-        return lambda x, k: forward(x, None, k)
-    return lambda x, k: forward(x, rewrapped(params), k)
+    if type(transition) is FromVjp:
+        f = transition.function
+        if params is None:
+            return f
+    else:
+        f = transition.forward
+    if params is None or type(params) in (_Array, _Double):  # nobody can change it
+        return lambda x, k: f(x, params, k)
+    return lambda x, k: f(x, rewrapped(params), k)

@@ -14,6 +14,7 @@ from ...errors import NondeterministicStepError, ShapeError
 from ..states._expected import expected
 from ..states._space import Space
 from ..states._states import (
+    canonical,
     copy,
     finite,
     flat,
@@ -26,16 +27,17 @@ from ..states._states import (
     unprotect,
     zeros_like,
 )
-from ..steps._blame import not_finite
+from ..steps._blame import blame, not_finite
 from ..steps._chain import Chain
 from ..steps._compiled import Compiled
 from ..steps._taped import StepRecord
 from ..steps._transition import FromVjp
+from ._by_hand import ByHand, by_hand, given_back, telling
 from ._forward import Forward
 from ._modes import Block, Record, Seen
 from ._replay import Piece
 
-__all__ = ["GradientMode", "given_back"]
+__all__ = ["GradientMode"]
 
 _new = tuple.__new__
 
@@ -50,12 +52,14 @@ class GradientMode:
             cotangent, or None without parameters.
         nbytes: Bytes of both cotangents.
         blocks: Whether some steps can be recorded many at once.
+        alone: Whether nobody hears of single steps.
         forward: The chain's steps.
         space: The space of the cotangent, or None.
         locked: Arrays of the cotangent that are to be writable again.
     """
 
     recorded_forward = False
+    alone = False
 
     def __init__(self, chain: Chain, params: Any, seed: float) -> None:
         """Takes parameters in canonical form, or None."""
@@ -116,7 +120,16 @@ class GradientMode:
 
     def record_block(self, state: Any, k: int, stop: int) -> tuple[Any, Block] | None:
         """Runs steps from ``k`` on in one call; see :class:`._modes.Blocks`."""
-        found = self.forward.record_steps(state, k, stop)
+        target = space(state)
+        good = telling(target.form) if self.alone else None
+        hand = by_hand(self, k, target, good) if good is not None else None
+        if hand is not None and k < hand.end:
+            return self._record_by_hand(hand, state, k, min(stop, hand.end))
+        try:
+            found = self.forward.record_steps(state, k, stop)
+        except BaseException as error:
+            blame(error, k, "record")
+            raise
         if found is None:
             return None
         y, piece = found
@@ -124,9 +137,42 @@ class GradientMode:
         count = len(piece.states)
         return y, Block((piece, target, target), k, count, work, work, piece.nbytes)
 
+    def _record_by_hand(
+        self, hand: ByHand, state: Any, start: int, stop: int
+    ) -> tuple[Any, Block]:
+        x, states, target = present(state), [], hand.target
+        k, after = start, target
+        try:
+            while k < stop and after is target:
+                x, at, after = hand.record(x, k)
+                states.append(at)
+                k += 1
+        except BaseException as error:
+            blame(error, k, "record")
+            raise
+        held = (hand, states), target, after
+        block = Block(held, start, len(states), 1, 1, target.nbytes)
+        return canonical(x, "the state"), block
+
+    def _reverse_by_hand(self, block: Block, start: int, stop: int) -> None:
+        (hand, states), target, after = block.held
+        k = stop - 1
+        try:
+            self._check_space(k, after if stop == block.start + block.steps else target)
+            ybar = present(self.cotangent)
+            for k in range(stop - 1, start - 1, -1):
+                ybar = hand.reverse(states.pop(), ybar, k)
+        except BaseException as error:
+            blame(error, k, "reverse")
+            raise
+        self.hold(canonical(ybar, "the cotangent"), target)
+
     def reverse_block(self, block: Block, start: int, stop: int) -> None:
         """Takes the cotangents from state ``stop`` to state ``start`` in one call."""
         piece, before, after = block.held
+        if type(piece) is tuple:
+            self._reverse_by_hand(block, start, stop)
+            return
         self._check_space(stop - 1, after)
         held = self._params_space
         params_bar = np.zeros(0) if held is None else flat(self.params_cotangent).copy()
@@ -154,15 +200,7 @@ class GradientMode:
             ybar = np.full(after.form.shape, self._seed, dtype=after.form.dtype)
         elif self.space is not after:
             self._check_space(k, after)
-        if type(pullback) is tuple:  # of a reverse rule, without parameters
-            step, x, _ = pullback
-            try:
-                xbar = step.vjp(x, present(ybar), k)
-            except TypeError as error:
-                step.explain_rule(error, None)
-                raise
-        else:
-            xbar, params_bar = pullback(present(ybar), self.params_cotangent)
+        xbar, params_bar = pullback(present(ybar), self.params_cotangent)
         taken = expected(xbar, before.form)
         if taken is None:
             taken = given_back(xbar, before, k)
@@ -207,19 +245,6 @@ class GradientMode:
         if self.cotangent is not None:
             self.hold(self.cotangent, space(self.cotangent))
         self.params_cotangent = nest.get("params_cotangent")
-
-
-def given_back(xbar: Any, before: Space, k: int) -> Any:
-    """The cotangent of a state from what a reverse rule gave.
-
-    Raises:
-        DomainError: If it is not finite.
-    """
-    what = "the cotangent given by the reverse rule"
-    taken = matched(xbar, before, what, k)
-    if not finite(taken):
-        raise not_finite(taken, "the cotangent of its input")
-    return taken
 
 
 def _gives_new(pullback: Any) -> bool:

@@ -59,7 +59,8 @@ class Blocks(Protocol):
     def record_block(self, state: Any, k: int, stop: int) -> tuple[Any, Block] | None:
         """Steps from ``k`` on, at most to ``stop``: the state after them, their record.
 
-        At least one step; None where step ``k`` has to be recorded alone.
+        At least one step; None where step ``k`` has to be recorded alone. Errors leave it
+        with the step that they come from.
         """
 
     def reverse_block(self, block: Block, start: int, stop: int) -> None:

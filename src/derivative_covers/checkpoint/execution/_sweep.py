@@ -94,10 +94,10 @@ def reverse_sweep(
         ``report.executed`` tells; the plan predicts it exactly. Beside the steps
         themselves about a microsecond for each evaluation and some tens for each step,
         to record, reverse, save and restore it. These are fewer than twenty where the
-        steps are of ``Transition.from_vjp`` without parameters, on an array or a few
-        numbers in double precision, and there is neither ``verify``, ``progress``,
-        ``on_event`` nor a DiskStorage. Memory: slots, one live state, one cotangent and
-        the record of one step.
+        steps are of ``Transition.from_vjp``, on an array or a few numbers in double
+        precision (or an array in single), and there is neither ``verify``, ``progress``,
+        ``on_event`` nor a DiskStorage; about three where all steps are recorded at once.
+        Memory: slots, one live state, one cotangent and the record of one step.
 
     Source:
         A. Griewank, A. Walther, "Algorithm 799: revolve", ACM Trans. Math. Softw. 26

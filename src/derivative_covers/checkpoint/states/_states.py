@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ __all__ = [
 
 Array = NDArray[Any]
 _FLOAT64 = np.dtype(np.float64)
+_FLOATS = _FLOAT64, np.dtype(np.float32)
 _LEAVES = (np.ndarray, np.float64)
 _NUMBER = frozenset((np.float64,))
 _ARRAYS = frozenset((np.ndarray,))
@@ -146,17 +147,17 @@ def finite(state: Any) -> bool:
         return all(map(finite, state.values() if type(state) is dict else state))
     # Where a sum is finite so are its parts, at a fraction of the cost; else one has to
     # look. Neither Python's sum nor vdot, unlike dot, warns of an overflow.
-    if state.dtype is _FLOAT64:
-        total: Any = state
-        ndim = state.ndim
-        if ndim == 1 and state.size <= SHORT:
-            total = sum(state.tolist())
-        elif ndim and state.size <= _PIECE:
-            total = _vdot(state, state)
-        elif ndim:
-            total = _squares(state.reshape(-1))
-        if isfinite(total):
-            return True
+    total: Any = inf
+    ndim, dtype = state.ndim, state.dtype
+    if ndim == 1 and state.size <= SHORT and dtype in _FLOATS:
+        total = sum(state.tolist())
+    elif dtype is _FLOAT64:
+        total = state
+        if ndim:
+            small = state.size <= _PIECE
+            total = _vdot(state, state) if small else _squares(state.reshape(-1))
+    if isfinite(total):
+        return True
     return bool(np.isfinite(state).all())
 
 

@@ -367,7 +367,7 @@ class FromVjp(Transition):
         except TypeError as error:
             self.explain(error, params)
             raise
-        return y, partial(self._pull, at, params, k)
+        return y, partial(self.pull, at, params, k)
 
     def explain(self, error: TypeError, params: Any) -> None:
         """Raises where the function cannot be called as a sweep calls it."""
@@ -377,7 +377,7 @@ class FromVjp(Transition):
         """The same for the reverse rule."""
         _explain_call(error, self.vjp, "vjp", "x", params, "ybar", "k")
 
-    def _pull(
+    def pull(
         self, x: Any, params: Any, k: int, ybar: Any, params_bar: Any
     ) -> tuple[Any, Any]:
         """The reverse rule of one recorded step."""
@@ -402,6 +402,8 @@ class FromVjp(Transition):
             )
             raise InputTypeError(msg)
         xbar, part = found
+        if _alike(part, params) and _alike(part, params_bar):  # as nearly always
+            return xbar, params_bar + part
         target = space(canonical(params, "params"))
         added = leaves(matched(part, target, "params_bar", k))
         before = matched(params_bar, target, "the incoming params_bar", k)
@@ -410,6 +412,16 @@ class FromVjp(Transition):
 
     def __repr__(self) -> str:
         return f"Transition.{self._made}"
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether both are ordinary arrays of one shape and type."""
+    return (
+        type(a) is type(b) is ndarray
+        and a.dtype is b.dtype
+        and a.shape == b.shape != ()
+        and a.flags.c_contiguous
+    )
 
 
 def _array(a: Any) -> Any:
