@@ -372,6 +372,6 @@ def _sum_cover(tape: Tape, out: int, scales: Any, ratio: Any) -> HessianCover | 
     adj, h = input_cover(program, tape, out, state)
     if not (all_finite(adj) and all_finite(h)):
         return None
-    value = tape.values_at(np.array([out]))[0]
+    value = Interval._wrap(tape.enclosures.of(out))
     grad, h = shaped(tape, adj, sole=True), shaped(tape, h, sole=True)
     return HessianCover(value, grad, h, "sum", state.source.built)

@@ -23,12 +23,12 @@ END = 1e308
 
 
 @kernel
-def rows(lo, hi, low, high, start, code, a, b, c):
-    """Nodes from ``start`` on; gives how many have been enclosed."""
+def rows(lo, hi, low, high, start, at, code, a, b, c):
+    """Nodes from ``start`` on, with parts from ``at`` on; gives how many are enclosed."""
     for m in range(code.size):
         op = code[m] >> 2
         pattern = code[m] & 3
-        k = start + m
+        k = at + m
         i = a[m]
         j = b[m]
         if pattern == 3:
@@ -53,7 +53,6 @@ def rows(lo, hi, low, high, start, code, a, b, c):
             if same:
                 vl, vh = square(xl, xh)
                 low[0, k], high[0, k] = add(xl, xh, xl, xh)
-                low[1, k] = high[1, k] = 0.0
             else:
                 vl, vh = multiply(xl, xh, yl, yh)
                 if pattern == 1:
@@ -123,8 +122,8 @@ def rows(lo, hi, low, high, start, code, a, b, c):
                 low[1, k] = high[1, k] = 0.0 if taken else 1.0
         if not (vl <= vh and abs(vl) < END and abs(vh) < END):
             return m
-        lo[k] = vl
-        hi[k] = vh
+        lo[start + m] = vl
+        hi[start + m] = vh
     return code.size
 
 

@@ -11,7 +11,7 @@ from ...elementals import BY_OPCODE, Elemental
 from .._step import Array
 from ..kernels import enclosing as kernels
 
-__all__ = ["Columns", "columns"]
+__all__ = ["VARIES", "Columns", "columns"]
 
 VARIES = None
 """A partial that follows from the operands."""
@@ -47,9 +47,9 @@ class Columns(NamedTuple):
         a: First parents.
         b: Second parents; the first ones where there is none.
         c: Constant operands; zero where there is none.
-        parts: For each of ``d1, d2, c11, c12, c22`` a number, one a node, or
-            :data:`VARIES`.
-        same: Whether some node has one parent in both slots.
+        parts: For each of ``d1, d2, c11, c12, c22`` a number, or one a node (NaN where
+            it follows from the operands), or :data:`VARIES`.
+        mixed: Whether some nodes, but not all, have one parent in both slots.
     """
 
     code: Array
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
     b: Array
     c: Array
     parts: Parts
-    same: bool
+    mixed: bool
 
 
 def columns(block: Any) -> Columns | None:
@@ -92,7 +92,7 @@ def _made(
         np.array(a if b is None else b),
         np.zeros(n) if c is None else np.array(c),
         parts,
-        bool(same.any()),
+        bool(same.any()) and not same.all(),
     )
 
 
@@ -136,9 +136,12 @@ def _merged(parts: Parts, same: Array) -> Parts:
     if VARIES in (c11, c12, c22):  # a quotient of a node by itself is not enclosed
         return parts
     twice = c11 + c22 + 2 * c12
+    first = VARIES if d1 is VARIES else d1 + d2
+    if same.all():
+        return first, 0.0, twice, 0.0, 0.0
     return (
-        VARIES if d1 is VARIES else np.where(same, d1 + d2, d1),
-        VARIES if d2 is VARIES else np.where(same, 0.0, d2),
+        VARIES if d1 is VARIES else np.where(same, first, d1),
+        np.where(same, 0.0, np.nan if d2 is VARIES else d2),
         np.where(same, twice, c11),
         np.where(same, 0.0, c12),
         np.where(same, 0.0, c22),
@@ -156,7 +159,7 @@ def _run(block: tp.Run) -> Columns | None:
         np.where(two, other, block.a).astype(np.int64),
         np.where(fixed, other, 0.0),
         tuple(np.zeros(n) for _ in range(5)),  # type: ignore[arg-type]
-        bool((two & (other == block.a)).any()),
+        True,
     )
     for code in np.unique(block.code).tolist():
         at = np.flatnonzero(block.code == code)
