@@ -197,6 +197,8 @@ def power(xl, xh, n):
         if not lo <= hi:
             return NAN, NAN
     if n < 0:
+        if lo <= 0 and hi >= 0:  # it underflows
+            return NAN, NAN
         return divide(1.0, 1.0, lo, hi)
     return lo, hi
 
