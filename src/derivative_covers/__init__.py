@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from . import bounds, checkpoint, matrix, parallel, plot
     from .checks import CheckReport, check
     from .forward import ForwardCover, forward_cover
-    from .replay import Compiled, Points, compile
+    from .replay import Compiled, CompiledBox, Points, compile
     from .rewrite import with_numpy
 
 __version__ = "0.1.0"
@@ -69,6 +69,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckReport",
     "Compiled",
+    "CompiledBox",
     "ComposedHessianCover",
     "CoverVar",
     "ForwardCover",
@@ -129,6 +130,7 @@ __all__ = [
 _LATER = {
     "CheckReport": "checks",
     "Compiled": "replay",
+    "CompiledBox": "replay",
     "ForwardCover": "forward",
     "Points": "replay",
     "check": "checks",

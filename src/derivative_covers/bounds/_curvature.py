@@ -17,6 +17,7 @@ from ..covers import (
 from ..covers import hessian_bound as absolute_hessian
 from ..elements import Interval
 from ..errors import ConstantProgramError, OptionError, UnsupportedOperationError
+from ..replay import CompiledBox
 from ..tape import Tape
 from ._entries import Covered, Entries
 
@@ -38,7 +39,7 @@ class Curvature:
     def __call__(self, lo: Array, hi: Array) -> Entries | Covered:
         """Records the function over the box and sweeps."""
         try:
-            tape, out = tape_function(self.f, Interval(lo, hi), **self.recording)
+            tape, out = self._recorded(Interval(lo, hi))
         except ConstantProgramError:  # as a branch may be, on a part of the box
             return Entries.within(np.zeros((lo.size, lo.size)))
 
@@ -52,6 +53,12 @@ class Curvature:
         if self.method == "auto" and np.isfinite([lo, hi]).all():
             found = found.meet(Entries.within(covered("quadrature").size))
         return found
+
+    def _recorded(self, box: Interval) -> tuple[Tape, Any]:
+        """A tape over a box: that of a compiled program, or recorded."""
+        if isinstance(self.f, CompiledBox) and not self.recording:
+            return self.f.tape_at(box)
+        return tape_function(self.f, box, **self.recording)
 
     def _entries(self, tape: Tape, out: Any) -> Entries:
         n = tape.ninputs

@@ -146,7 +146,7 @@ def _made(task: _Points) -> Compiled | None:
     """
     try:
         x0 = _nested(task.like, task.probes[0])
-        found = compile(task.f, x0, **task.recording)
+        found: Compiled = compile(task.f, x0, **task.recording)
         first = found._kept.branches()[0]
         first.many()
         for probe in task.probes[1:]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ._compiled import Compiled, compile
+from ._box import CompiledBox
+from ._compile import compile
+from ._compiled import Compiled
 from ._points import Points
 
-__all__ = ["Compiled", "Points", "compile"]
+__all__ = ["Compiled", "CompiledBox", "Points", "compile"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from ..covers._arguments import (
     scalar_output,
 )
 from ..covers._structure import flat, shaped
-from ..errors import OptionError
 from ..forward import ForwardCover
 from ..local import split_ratio
 from ..tape import Tape
@@ -32,7 +31,7 @@ from ._recordings import Recordings
 from ._rows import sweep_rows
 from .kernels._kinds import COVER, GRADIENT
 
-__all__ = ["Compiled", "compile"]
+__all__ = ["Compiled"]
 
 Array = NDArray[Any]
 
@@ -406,65 +405,3 @@ class Compiled:
             f"<compiled {name}: {self._like.ninputs} inputs, {self._like.nnodes} nodes, "
             f"{self.recordings} recordings, {self.replays} replays>"
         )
-
-
-def compile(
-    f: Callable[..., Any],
-    x0: Any,
-    *,
-    branches: int = 8,
-    **recording: Unpack[RecordingOptions],
-) -> Compiled:
-    """Record a program once, to replay it in compiled code wherever it is called.
-
-    It is what an optimiser calls thousands of times. Comparisons of recorded values, and
-    whatever else decides what the program does, are checked at every point: where one has
-    another answer, the program is recorded again, and some recordings are kept.
-
-    What the program takes from outside (data, options, parameters) is frozen: it is read
-    when the program is recorded. Compile again after a change.
-
-    Args:
-        f: Function as in :func:`tape_function`.
-        x0: Point of the first recording, in the shape or structure of all others.
-        branches: How many recordings are kept; those that served last.
-        **recording: ``args``, ``kwargs``, ``kinks`` and ``numpy`` as in
-            :func:`tape_function`.
-
-    Returns:
-        A :class:`Compiled`: called, it gives the value; ``gradient(x)``,
-        ``value_and_gradient(x)``, ``hvp(x, v)``, ``hessian(x)``, ``jacobian(x)``,
-        ``cover(x)``, ``forward_cover(x)`` are its derivatives, and at many points ``values(X)``, ``gradients(X)``, which gives values as well, and
-        ``covers(X)``, which gives both and the covers.
-
-    Raises:
-        OptionError: If ``branches`` is not a positive integer.
-        DerivativeError: As :func:`tape_function`.
-
-    Guarantee:
-        Results are those of a recording at the same point: to rounding of sums, and a few
-        units in the last place for each function such as ``exp``. Programs that cannot
-        be replayed (linear solves, functions with no compiled form of their own, other
-        types than float64) are recorded or evaluated by NumPy each time, and stay exact.
-
-    Cost:
-        A compiled pass over the program: a few nanoseconds an operation. The first use of
-        an elemental on a machine compiles it, in about a tenth of a second, and that of
-        each kind of pass (gradients, covers, many points) takes some ten seconds; both
-        are kept on disk. ``values`` and ``gradients`` at a thousand points or more
-        compile up to four long runs of cheap entrywise operations once more, each as one,
-        in about half a second each, kept on disk likewise.
-
-    Example:
-        >>> import numpy as np, derivative_covers as dc
-        >>> rosenbrock = lambda x: np.sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)
-        >>> f = dc.compile(rosenbrock, [0.0, 0.0])
-        >>> f.gradient([-1.0, 2.0])
-        array([396., 200.])
-        >>> f.cover([-1.0, 2.0]).h.shape
-        (2,)
-    """
-    if not isinstance(branches, int) or isinstance(branches, bool) or branches < 1:
-        msg = f"branches is {branches!r}; a positive integer is needed."
-        raise OptionError(msg)
-    return Compiled(f, x0, branches, recording)

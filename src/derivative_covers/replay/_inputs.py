@@ -26,7 +26,10 @@ class Inputs:
 
     def __init__(self, like: Tape) -> None:
         if like.box is not None:
-            msg = "x0 is a box, or of numbers that are objects; compile takes floats."
+            msg = (
+                "x0 holds boxes, or numbers that are objects; compile takes floats, or "
+                "one Interval."
+            )
             raise InputTypeError(msg)
         self.like = like
 

@@ -141,7 +141,8 @@ class Elements(Enclosures):
 
     # -- block by block ------------------------------------------------------------
 
-    def _append(self, block: Block) -> None:
+    def append(self, block: Block) -> None:
+        """Compute the next block."""
         n, start = block.size, block.start
         self._reserve(start + n)
         if isinstance(block, (Run, Accumulate, Unary, Fixed, Binary)):

@@ -56,6 +56,10 @@ class Enclosures:
 
     Args:
         tape: A tape over a box, recording or finished.
+
+    Attributes:
+        asked: Whether somebody asked while the program was recorded: what it did then may
+            not be what it does over a box that is no part of this one.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -67,6 +71,18 @@ class Enclosures:
         self._nodes = 0
         self._outside: dict[int, Mask] = {}
         self._kink: dict[int, Mask] = {}
+        self.asked = False
+
+    @classmethod
+    def into(cls, tape: Tape, lo: NDArray[Any], hi: NDArray[Any]) -> Enclosures:
+        """Enclosures of which somebody writes the ends, and says how far in :meth:`known`."""
+        found = cls(tape)
+        found._lo, found._hi = lo, hi
+        return found
+
+    def known(self, blocks: int, nodes: int) -> None:
+        """Take the ends of the first blocks, and nodes, as written."""
+        self._blocks, self._nodes = blocks, nodes
 
     # -- what others ask -----------------------------------------------------------
 
@@ -75,10 +91,11 @@ class Enclosures:
         if node >= self._nodes:
             tape = self._tape
             if not tape.finished:
+                self.asked = True
                 tape.flush()
             with self._lock, np.errstate(all="ignore"):  # a finished tape may be shared
                 while node >= self._nodes:
-                    self._append(tape.blocks[self._blocks])
+                    self.append(tape.blocks[self._blocks])
         return self._lo[: self._nodes], self._hi[: self._nodes]
 
     def all(self) -> Pair:
@@ -147,9 +164,24 @@ class Enclosures:
                 return self._run_parts(block, order)
             return self._entrywise(block, order)
 
+    def with_partials(self, block: Any) -> Enclosed:
+        """Enclose the next block, one of elementals, and its partials in one go."""
+        if not isinstance(block, (Unary, Fixed, Binary)) or isinstance(
+            block, Accumulate
+        ):
+            self.append(block)
+            return self.enclosed(block)
+        found = self._entrywise(block, 2)
+        here = slice(block.start, block.stop)
+        self._lo[here], self._hi[here] = self._noted(block, found)
+        self._blocks += 1
+        self._nodes = block.stop
+        return found
+
     # -- block by block --------------------------------------------------------------
 
-    def _append(self, block: Block) -> None:
+    def append(self, block: Block) -> None:
+        """Enclose the next block."""
         n, start = block.size, block.start
         self._reserve(start + n)
         here = slice(start, start + n)

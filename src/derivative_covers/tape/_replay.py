@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements import all_finite, as_element
+from ..elements import Interval, all_finite, as_element
 from ..errors import DomainError, InputTypeError, ReplayError, ShapeError
 from ._blocks import Block, Floats, Node
 from ._guards import Guard
@@ -17,7 +17,7 @@ from ._values import Given, evaluated
 if TYPE_CHECKING:
     from ._tape import Tape
 
-__all__ = ["HOOKS", "Hooks", "check_replayable", "flat_point", "replay"]
+__all__ = ["HOOKS", "Hooks", "check_replayable", "flat_point", "over_box", "replay"]
 
 
 @dataclass
@@ -113,6 +113,21 @@ def check_replayable(tape: Tape) -> None:
             "at this point, or give pushnode a rule (replay=)."
         )
         raise ReplayError(msg)
+
+
+def over_box(tape: Tape, box: Interval) -> Tape:
+    """A tape of the same blocks over another box.
+
+    It is right if the program would record the same blocks there: where it asked for no
+    values, and over each part of the box.
+    """
+    found: Tape = object.__new__(type(tape))
+    found.__dict__.update(tape.__dict__)
+    found.box = box
+    found.sets = {**tape.sets, 0: (np.ravel(box.lo), np.ravel(box.hi))}
+    found.blocks, found.starts = list(tape.blocks), list(tape.starts)
+    found.cache = {}
+    return found
 
 
 def _is_batch(tape: Tape, x: Any) -> bool:

@@ -165,14 +165,15 @@ class _Block:
     parts: Parts
 
     @classmethod
-    def of(cls, tape: Tape, block: Any) -> _Block:
-        """What one block says."""
+    def of(cls, tape: Tape, block: Any, given: Any = None) -> _Block:
+        """What one block says; its partials may be given."""
         n = block.size
         x, y = slots(block)
         if isinstance(block, tp.Node):
             parts = small_parts(block)
         else:
-            found = [_ends(p) for p in tape.enclosed(block).parts]
+            given = given or tape.enclosed(block)
+            found = [_ends(p) for p in given.parts]
             parts = found if len(found) == 5 else [found[0], ZERO, found[1], ZERO, ZERO]
         second = None if y is None else where(y, n)
         return cls(block.start, n, where(x, n), second, parts)

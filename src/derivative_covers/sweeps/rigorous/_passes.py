@@ -143,6 +143,10 @@ def magnitudes(x: Any) -> Array:
 def _seeded(numbers: Any, n: int, outs: Any, seeds: Any) -> Ends:
     """Zeros but for the outputs; one that occurs several times has all its seeds."""
     v: Ends = numbers.zeros(n)
+    if type(outs) is int and type(seeds) is float and v[0].dtype == np.float64:
+        for mine in v:
+            mine[outs] = seeds
+        return v
     ids = np.ravel(outs)
     given = tuple(
         np.broadcast_to(e, np.shape(outs)).ravel() for e in numbers.ends(seeds)
