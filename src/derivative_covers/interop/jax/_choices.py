@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ._context import KINK, Context
+from ._context import Context
 from ._facts import either
 from ._interpret import bind, evaluate
 from ._node import Bar, Node, constant
 from ._package import jnp, lax
 from ._rule import Rule, never, register
+from ._status import KINK
 
 __all__: list[str] = []
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ._context import DOMAIN, GUARDED, KINK, Context
+from ._context import Context
 from ._interpret import forward, reverse
 from ._node import Bar, Node, forget
 from ._package import jax, jnp, lax, tree
@@ -75,14 +75,14 @@ class Report:
             self._names.setdefault(mark.code, {})[mark.name] = None
         codes = child.codes()
         for x in nodes:
-            codes = codes | jnp.full_like(x.value, False, dtype=bool, shape=(3,))
+            like = jnp.full_like(x.value, 0, dtype=codes.dtype, shape=())
+            codes = jnp.maximum(codes, like)
         return codes
 
     def to(self, ctx: Context, codes: Any) -> None:
-        """Pass findings on, shape ``(..., 3)``."""
-        for k, code in enumerate((DOMAIN, KINK, GUARDED)):
-            if code in self._names:
-                ctx.flag(code, codes[..., k], " or ".join(self._names[code]))
+        """Pass findings on, one integer or one of each turn."""
+        for code, names in self._names.items():
+            ctx.flag_codes(codes, " or ".join(names), (code,))
 
 
 def _typed(eqn: Any, operands: Sequence[Node]) -> list[Node]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ._context import KINK, Context
+from ._context import Context
 from ._node import Bar, Node, add_bars, constant
 from ._package import core, jnp
 from ._rule import lookup, takes_marks
+from ._status import KINK
 
 __all__ = ["forward", "reverse"]
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from ._context import KINK, Context
+import numpy as np
+
+from ._context import Context
 from ._facts import follow
 from ._interpret import bind, evaluate
-from ._node import Bar, Node, constant, differentiable
-from ._package import jax, jnp
+from ._node import Bar, Node, constant, differentiable, is_sharded
+from ._package import jax, jnp, lax
 from ._places import remember
 from ._rule import Rule, register
+from ._status import KINK
 
 __all__ = ["selection", "transposed"]
 
@@ -57,6 +61,9 @@ ADDING = [
     "stack",
     "dynamic_update_slice",
 ]
+
+# Sums of many short rows are slow in XLA on CPUs, and their products with ones are not.
+_SHORT = 32
 
 
 def transposed(
@@ -125,7 +132,7 @@ def selection(placing: bool) -> Rule:
         values = [x.value for x in operands]
         if not any(x.varies for x in operands):
             return _marked(ctx, eqn, operands), None
-        found = bind(eqn, values)
+        found = _applied(eqn, values)
         if not differentiable(found[0]):
             return [constant(v) for v in found], None
         token = ctx.token_of(eqn, operands) if placing else None
@@ -165,6 +172,19 @@ def selection(placing: bool) -> Rule:
         return back
 
     return Rule(forward, reverse, marks=placing)
+
+
+def _applied(eqn: Any, values: Sequence[Any]) -> list[Any]:
+    """The results of the primitive."""
+    if eqn.primitive.name != "reduce_sum":
+        return bind(eqn, values)
+    (x,), axes = values, eqn.params["axes"]
+    shape = [x.shape[a] for a in axes]
+    if prod(shape) > _SHORT or not differentiable(x) or is_sharded(x):
+        return bind(eqn, values)
+    contracted = (axes, range(len(axes))), ((), ())
+    ones = np.ones(shape, x.dtype)
+    return [lax.dot_general(x, ones, contracted, precision=lax.Precision.HIGHEST)]
 
 
 def _marked(ctx: Context, eqn: Any, operands: Sequence[Node]) -> list[Node]:

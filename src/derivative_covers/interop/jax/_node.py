@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._package import jnp, lax, tree
+from ._package import jax, jnp, lax, tree
 
 __all__ = [
     "Bar",
@@ -15,9 +15,11 @@ __all__ = [
     "add_bars",
     "constant",
     "differentiable",
+    "is_sharded",
     "is_zero",
     "size",
     "some",
+    "total",
 ]
 
 
@@ -118,10 +120,21 @@ def size(node: Node) -> Any:
     return jnp.abs(node.value)
 
 
+def is_sharded(x: Any) -> bool:
+    """Whether the type of an array says that it is spread over devices."""
+    sharding = getattr(jax.typeof(x), "sharding", None)
+    return any(part is not None for part in getattr(sharding, "spec", ()))
+
+
 def some(mask: Any) -> Any:
     """Whether any entry of a mask is true."""
     mask = jnp.asarray(mask)
     if mask.ndim == 0:
         return mask
     # On CPUs, XLA compiles a sum in half the time of a disjunction, and runs it faster.
-    return lax.reduce_sum(mask.astype(np.float32), axes=tuple(range(mask.ndim))) > 0
+    return total(mask.astype(np.float32)) > 0
+
+
+def total(x: Any) -> Any:
+    """The sum of all entries."""
+    return lax.reduce_sum(x, axes=tuple(range(x.ndim)))

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ._context import KINK, Context
+from ._context import Context
 from ._interpret import bind
 from ._node import Bar, Node, constant
 from ._package import jax, jnp, lax
 from ._rewritten import rewritten
 from ._rule import Rule, refuse, register
+from ._status import KINK
 
 __all__: list[str] = []
 

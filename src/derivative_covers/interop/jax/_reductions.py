@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...elementals import Elemental, by_name
-from ._context import DOMAIN, KINK, Context
+from ._context import Context
 from ._elementwise import partials_of
 from ._facts import times
 from ._interpret import bind, evaluate
@@ -14,6 +14,7 @@ from ._node import Bar, Node, constant
 from ._package import jnp, lax
 from ._rule import Rule, never, register
 from ._split import split
+from ._status import DOMAIN, KINK
 
 __all__: list[str] = []
 

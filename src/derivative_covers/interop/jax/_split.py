@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._context import GUARDED, Context
+from ._context import Context
 from ._facts import absolute
 from ._node import Node, is_zero, size
 from ._package import jnp
+from ._status import GUARDED
 
 __all__ = ["declared_quotient", "moderate", "root", "split"]
 
