@@ -17,7 +17,7 @@ from ._context import Context
 from ._facts import either, times
 from ._interpret import bind
 from ._linear import transposed
-from ._node import Bar, Node, size, some
+from ._node import Bar, Node, size, some, where
 from ._package import jax, jnp, lax
 from ._places import meetings, same
 from ._rule import Rule, register
@@ -217,7 +217,8 @@ def _merged(
 
 
 def _over(total: Any, root: Any) -> Any:
-    return jnp.where(root > 0, total / jnp.where(root > 0, root, 1), 0)
+    here = root > 0
+    return where(here, total / where(here, root, 1))
 
 
 def _declared_weights(
@@ -253,7 +254,7 @@ def _declared_weights(
 
 
 def _live(x: Node, part: Any) -> Any:
-    return part if x.live is None else jnp.where(x.live, part, 0)
+    return part if x.live is None else where(x.live, part)
 
 
 def _alive(x: Node) -> Any:

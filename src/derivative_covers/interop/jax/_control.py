@@ -17,6 +17,7 @@ from ._interpret import forward, reverse
 from ._node import Bar, Node, forget
 from ._package import jax, jnp, lax, tree
 from ._rule import Rule, refuse, register
+from ._status import KINK
 
 __all__: list[str] = []
 
@@ -118,6 +119,8 @@ def _branched(
     ctx: Context, eqn: Any, operands: Sequence[Node]
 ) -> tuple[list[Node], Any]:
     index, *given = _typed(eqn, operands)
+    if index.mark is not None:
+        ctx.flag(KINK, index.mark, eqn.primitive.name)
     key = ("cond", id(eqn), tuple(facts(x) for x in given))
     want = ctx.known(key, eqn, lambda: _agreed(ctx, eqn, given))
     report = Report()

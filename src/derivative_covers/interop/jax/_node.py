@@ -15,11 +15,13 @@ __all__ = [
     "add_bars",
     "constant",
     "differentiable",
+    "is_discrete",
     "is_sharded",
     "is_zero",
     "size",
     "some",
     "total",
+    "where",
 ]
 
 
@@ -34,7 +36,8 @@ class Node:
         live: Where its gradient is not exactly zero; None: everywhere.
         scale: Declared scale of every entry; None where no scales are declared.
         mark: Of floats, where the value comes from an operation outside of its domain;
-            of booleans, where it comes from a comparison at a tie. None: nowhere.
+            of booleans and integers, where it comes from a choice at a tie. None:
+            nowhere.
         varies: Whether it depends on the differentiated inputs to first order. What
             does not is a constant, and the other facts say nothing.
         token: Equal for nodes that are the same entries in the same order, whose
@@ -115,9 +118,24 @@ def differentiable(aval: Any) -> bool:
     return bool(jnp.issubdtype(aval.dtype, np.floating))
 
 
+def is_discrete(value: Any) -> bool:
+    """Whether an array holds booleans or integers."""
+    return not jnp.issubdtype(value.dtype, np.inexact)
+
+
 def size(node: Node) -> Any:
     """Magnitudes of a node's values."""
     return jnp.abs(node.value)
+
+
+def where(here: Any, x: Any, y: Any = 0) -> Any:
+    """``x`` in some places, ``y`` in the others.
+
+    Traced in less time than ``jnp.where`` where shapes and types agree already.
+    """
+    if isinstance(y, (int, float)) and jnp.shape(here) == jnp.shape(x):
+        return lax.select(here, x, lax.full_like(x, y))
+    return jnp.where(here, x, y)
 
 
 def is_sharded(x: Any) -> bool:

@@ -136,7 +136,8 @@ def _largest(
         return None if part is None else jnp.take_along_axis(part, order, axis)
 
     out = Node(v, taken(x.live), taken(x.scale), taken(x.mark), True)
-    return [out, constant(order)], (order, _tied(x.value, v, axis, count))
+    tied = _tied(x.value, v, axis, count)
+    return [out, constant(order, mark=tied)], (order, tied)
 
 
 def _tied(x: Any, v: Any, axis: int, count: int) -> Any:

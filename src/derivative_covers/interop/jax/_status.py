@@ -73,7 +73,7 @@ def infinite(parts: Sequence[Any], *, alone: bool) -> Any:
 
     ``alone`` says that no others are looked at, with which a mask would be.
     """
-    if alone and parts[0].size > 1 and _is_small(parts[0]):
+    if alone and 1 < parts[0].size <= _ROW and not is_sharded(parts[0]):
         # A product reads them once, where XLA would compute them anew for a mask.
         found = reduce(lax.add, (_weighed(x) for x in parts))
     else:
@@ -85,11 +85,11 @@ def infinite(parts: Sequence[Any], *, alone: bool) -> Any:
 
 
 def _weighed(x: Any) -> Any:
-    """A sum of at most half the largest entry."""
+    """A sum of less than half the largest entry."""
     # Of constant weights, XLA would make factors that it folds into earlier ones, and
     # not see that these overflow; those of an iota it leaves alone.
-    step = 0.25 / _SMALL**2
-    weights = lax.iota(x.dtype, x.size) * step + _SMALL * step
+    step = 0.25 / _ROW**2
+    weights = lax.iota(x.dtype, x.size) * step + _ROW * step
     flat = lax.reshape(x, (x.size,))
     return lax.dot(flat, weights, precision=lax.Precision.HIGHEST)
 
