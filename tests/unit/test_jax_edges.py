@@ -35,6 +35,32 @@ def test_ties_pass_through_any_and_all() -> None:
     np.testing.assert_allclose(found.h[0], [2 * 2**0.5, 2**0.5, 2**0.5], rtol=1e-6)
 
 
+def test_choices_at_ties_count_where_the_value_depends_on_them() -> None:
+    table = jnp.arange(4.0) ** 2
+
+    def used(x: Any) -> Any:
+        return [
+            x[jnp.argmax(x)] ** 2,
+            table[jnp.argmin(x)] * x[0] ** 2,
+            (x[jnp.argsort(x)] ** 2 * table[1:]).sum(),
+            x.at[jax.lax.top_k(x, 1)[1]].set(3.0)[0] ** 2,
+            jax.lax.switch(jnp.argmax(x) + 1, 3 * [lambda x: (x**2).sum()], x),
+            table[x.astype(int)].sum() * x[0],
+        ]
+
+    def unused(x: Any) -> Any:
+        jnp.argmax(x)
+        order = jnp.argsort(x)
+        return x[order].sum() * 0 + x[order][0] ** 2 + table[(0 * x[0]).astype(int)]
+
+    points = jnp.array([[0.5, 1.5, 2.5], [0.5, 2.0, 2.0]])
+    for k in range(6):
+        found = jax.vmap(dj.cover_hessian(lambda x, k=k: used(x)[k]))(points)
+        assert found.status.tolist() == [0, 2], k
+    found = jax.vmap(dj.cover_hessian(unused))(points)
+    assert found.status.tolist() == [0, 0]
+
+
 def test_fixed_arguments_are_told_apart() -> None:
     cover = dj.cover_hessian(lambda x, c: (x * x).sum() * c(x) if callable(c) else x[0])
 

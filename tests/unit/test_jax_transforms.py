@@ -235,3 +235,24 @@ def test_a_function_is_known_by_its_home_and_not_by_its_name_alone() -> None:
     h = dj.cover_hessian(lambda x: hypot(x[0], x[1]))(np.ones(2)).h
     assert h[0] * h[1] >= 2.0
     assert h[0] ** 2 >= 2.0
+
+
+@pytest.mark.parametrize("sizes", [(1,), (20,), (5000,), (1, 20, 5000)])
+def test_one_infinite_entry_is_found_in_whatever_it_lies(sizes: Any) -> None:
+    def f(p: Any, a: Any) -> Any:
+        # The compiler may fold factors, of which only the product overflows.
+        parts = (
+            (w, x, np.linspace(1, 1.01, x.size)) for w, x in zip(a, p, strict=True)
+        )
+        return sum(jnp.sum(w * (c * (1e300 * (c * x)))) for w, x, c in parts)
+
+    cover = compiled(dj.cover_hessian(f))
+    x = [jnp.full(n, 1e-305) for n in sizes]
+    huge = [np.full(n, 1.7e8) for n in sizes]  # so that gradients nearly overflow
+    assert int(cover(x, huge).status) == 0
+    for k in range(len(sizes)):
+        a = [w.copy() for w in huge]
+        a[k][-1] = 1e9
+        found = cover(x, a)
+        assert np.isfinite(found.value)
+        assert int(found.status) == 1

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ._context import DOMAIN, GUARDED, Context
+from ._context import Context
 from ._facts import either, times
 from ._interpret import bind
 from ._linear import transposed
-from ._node import Bar, Node, size, some
+from ._node import Bar, Node, size, some, where
 from ._package import jax, jnp, lax
 from ._places import meetings, same
 from ._rule import Rule, register
+from ._status import DOMAIN, GUARDED
 
 __all__: list[str] = []
 
@@ -175,11 +176,11 @@ def _weights(
     # Any references cover. Of small values they are the largest that they meet.
     root_x = jnp.sqrt(jnp.where(small_x, jnp.where(top_y > 0, top_y, 1), zx))
     root_y = jnp.sqrt(jnp.where(small_y, jnp.where(top_x > 0, top_x, 1), zy))
-    rho_x = _over(_back(eqn, 0, root_y, w), root_x)
-    rho_y = _over(_back(eqn, 1, root_x, w), root_y)
-    for small, rho in ((small_x, rho_x), (small_y, rho_y)):
-        ctx.flag(GUARDED, small & (rho > 0), eqn.primitive.name)
-    return _merged(ctx, eqn, x, y, w, (rho_x, rho_y), (root_x, root_y))
+    total_x, total_y = _back(eqn, 0, root_y, w), _back(eqn, 1, root_x, w)
+    for small, total in ((small_x, total_x), (small_y, total_y)):
+        ctx.flag(GUARDED, small & (total > 0), eqn.primitive.name)
+    rho = _over(total_x, root_x), _over(total_y, root_y)
+    return _merged(ctx, eqn, x, y, w, rho, (root_x, root_y))
 
 
 def _merged(
@@ -216,7 +217,8 @@ def _merged(
 
 
 def _over(total: Any, root: Any) -> Any:
-    return jnp.where(root > 0, total / jnp.where(root > 0, root, 1), 0)
+    here = root > 0
+    return where(here, total / where(here, root, 1))
 
 
 def _declared_weights(
@@ -252,7 +254,7 @@ def _declared_weights(
 
 
 def _live(x: Node, part: Any) -> Any:
-    return part if x.live is None else jnp.where(x.live, part, 0)
+    return part if x.live is None else where(x.live, part)
 
 
 def _alive(x: Node) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ._context import KINK, Context
+from ._context import Context
 from ._facts import either
 from ._interpret import bind, evaluate
-from ._node import Bar, Node, constant
+from ._node import Bar, Node, constant, is_discrete, where
 from ._package import jnp, lax
 from ._rule import Rule, never, register
+from ._status import KINK
 
 __all__: list[str] = []
 
@@ -21,7 +22,7 @@ def _ordered(
     """An order comparison: equal operands are a tie."""
     x, y = operands
     (out,) = evaluate(eqn, [x.value, y.value])
-    if x.varies and x.token is not None and x.token == y.token:
+    if x is y or (x.varies and x.token is not None and x.token == y.token):
         return [out], None  # of a value with itself
     return [constant(out.value, mark=x.value == y.value)], None
 
@@ -39,9 +40,7 @@ def _logic(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node]
     mark = None
     for x in operands:
         mark = either(mark, x.mark)
-    if mark is None or out.value.dtype != bool:
-        if mark is not None:
-            ctx.flag(KINK, mark, eqn.primitive.name)
+    if mark is None:
         return [out], None
     if "axes" in eqn.params:
         mark = jnp.any(mark, axis=eqn.params["axes"])
@@ -61,14 +60,14 @@ def _select(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node
         masks = [which.mark, *(x.mark for x in cases)]
         if all(m is None for m in masks):
             return [out], None
-        if out.value.dtype == bool:
-            mark = None
-            for m in masks:
-                mark = either(mark, m)
-            return [
-                constant(out.value, mark=jnp.broadcast_to(mark, out.value.shape))
-            ], None
-        ctx.flag(KINK, which.mark, "select")
+        if is_discrete(out.value):
+            no = jnp.zeros_like(out.value, dtype=bool)
+            marks = [no if x.mark is None else x.mark for x in cases]
+            mark = either(lax.select_n(which.value, *marks), which.mark)
+            return [constant(out.value, mark=mark)], None
+        for m in masks:
+            if m is not None:
+                ctx.flag(KINK, m, "select")
         return [out], None
     out = bind(eqn, [x.value for x in operands])[0]
 
@@ -120,7 +119,7 @@ def _selected(
 
 
 def _where(here: Any, part: Any) -> Any:
-    return None if part is None else jnp.where(here, part, 0)
+    return None if part is None else where(here, part)
 
 
 def _clamp(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node], Any]:

@@ -8,31 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ._node import Bar, Node, some
+from ._node import Bar, Node
 from ._package import jax, jnp, lax
+from ._status import FAULTS, Mark, level, summary, worst
 
 __all__ = [
-    "DOMAIN",
-    "GUARDED",
-    "KINK",
-    "RIGHT",
     "Context",
-    "Mark",
     "dealt",
-    "status_of",
 ]
 
 _SMALL = 4096  # entries of a constant that is compared with others
-RIGHT, DOMAIN, KINK, GUARDED = 0, 1, 2, 3
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A fault that was looked for: a boolean, and what it means."""
-
-    code: int
-    found: Any
-    name: str
 
 
 @dataclass
@@ -106,7 +91,7 @@ class Context:
 
     def flag(self, code: int, where: Any, name: str) -> None:
         """Note where something goes wrong: a boolean array."""
-        self.marks.append(Mark(code, some(where), name))
+        self.marks.append(Mark(code, summary(where), name))
 
     def reached(self, bar: Bar, where: Any, code: int, name: str) -> None:
         """Note a fault at the entries that the output depends on."""
@@ -116,27 +101,14 @@ class Context:
             self.flag(code, where & depends, name)
 
     def codes(self) -> Any:
-        """Booleans ``(domain, kink, guarded)`` of what was found."""
-        return jnp.stack(self.faults())
+        """The gravest of what was found: one integer, for :meth:`flag_codes`."""
+        return worst(self.marks)
 
-    def faults(self) -> list[Any]:
-        """The same apart."""
-        found = self.by_code()
-        no = np.zeros((), bool)
-        return [found.get(code, no) for code in (DOMAIN, KINK, GUARDED)]
-
-    def by_code(self) -> dict[int, Any]:
-        """What was looked for, a boolean for each status."""
-        found: dict[int, Any] = {}
-        for mark in self.marks:
-            before = found.get(mark.code)
-            found[mark.code] = mark.found if before is None else before | mark.found
-        return found
-
-    def flag_codes(self, codes: Any, name: str) -> None:
-        """Note what a child found, maybe at each turn of a loop: shape ``(..., 3)``."""
-        for k, code in enumerate((DOMAIN, KINK, GUARDED)):
-            self.flag(code, codes[..., k], name)
+    def flag_codes(self, codes: Any, name: str, among: Any = FAULTS) -> None:
+        """Note what a child found, maybe at each turn of a loop."""
+        gravest = lax.reduce_max(codes, axes=tuple(range(codes.ndim)))
+        for code in among:
+            self.flag(code, gravest == level(code), name)
 
     def mine(self, rho: tuple[Any, ...]) -> tuple[Any, ...]:
         """Slot weights of the atoms that belong to the group in work, else zero.
@@ -172,11 +144,3 @@ def key_of(eqn: Any) -> tuple[Hashable, ...]:
     except TypeError:
         return eqn.primitive.name, str(eqn.params)
     return eqn.primitive.name, params
-
-
-def status_of(codes: Any) -> Any:
-    """One status of the three booleans: the gravest."""
-    guarded = jnp.where(codes[2], GUARDED, RIGHT)
-    return jnp.where(codes[0], DOMAIN, jnp.where(codes[1], KINK, guarded)).astype(
-        jnp.int32
-    )

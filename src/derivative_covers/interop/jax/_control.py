@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ._context import DOMAIN, GUARDED, KINK, Context
+from ._context import Context
 from ._interpret import forward, reverse
 from ._node import Bar, Node, forget
 from ._package import jax, jnp, lax, tree
 from ._rule import Rule, refuse, register
+from ._status import KINK
 
 __all__: list[str] = []
 
@@ -75,14 +76,14 @@ class Report:
             self._names.setdefault(mark.code, {})[mark.name] = None
         codes = child.codes()
         for x in nodes:
-            codes = codes | jnp.full_like(x.value, False, dtype=bool, shape=(3,))
+            like = jnp.full_like(x.value, 0, dtype=codes.dtype, shape=())
+            codes = jnp.maximum(codes, like)
         return codes
 
     def to(self, ctx: Context, codes: Any) -> None:
-        """Pass findings on, shape ``(..., 3)``."""
-        for k, code in enumerate((DOMAIN, KINK, GUARDED)):
-            if code in self._names:
-                ctx.flag(code, codes[..., k], " or ".join(self._names[code]))
+        """Pass findings on, one integer or one of each turn."""
+        for code, names in self._names.items():
+            ctx.flag_codes(codes, " or ".join(names), (code,))
 
 
 def _typed(eqn: Any, operands: Sequence[Node]) -> list[Node]:
@@ -118,6 +119,8 @@ def _branched(
     ctx: Context, eqn: Any, operands: Sequence[Node]
 ) -> tuple[list[Node], Any]:
     index, *given = _typed(eqn, operands)
+    if index.mark is not None:
+        ctx.flag(KINK, index.mark, eqn.primitive.name)
     key = ("cond", id(eqn), tuple(facts(x) for x in given))
     want = ctx.known(key, eqn, lambda: _agreed(ctx, eqn, given))
     report = Report()

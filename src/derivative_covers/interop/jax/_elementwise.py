@@ -10,7 +10,7 @@ from typing import Any
 from ...elementals import Elemental, by_name
 from ...elementals import Rule as Partials
 from ...errors import OptionError
-from ._context import DOMAIN, KINK, Context
+from ._context import Context
 from ._facts import either, summed, through, times
 from ._interpret import bind
 from ._names import LINEAR, NAMES, PLAIN, STEEP
@@ -19,6 +19,7 @@ from ._package import core, jax, jnp
 from ._places import alike
 from ._rule import Rule, recognise, register
 from ._split import root, split
+from ._status import DOMAIN, KINK
 
 __all__ = ["elemental", "entrywise", "partials_of"]
 
@@ -186,7 +187,7 @@ def swept(
         Bar(times(p, bar.adj), times(p, bar.g, absolute=True)) if x.varies else Bar()
         for x, p in zip(operands, d, strict=True)
     ]
-    return found, list(rho), ctx.by_code()
+    return found, list(rho), {mark.code: mark.where for mark in ctx.marks}
 
 
 _ONCE = ("op", "numbers", "merged", "scaled")

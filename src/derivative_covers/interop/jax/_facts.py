@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._context import Context
-from ._node import Node, is_zero
+from ._node import Node, is_zero, where
 from ._package import jnp, lax
 
 __all__ = ["absolute", "both", "either", "follow", "through", "times", "zeros"]
@@ -20,7 +20,7 @@ def times(d: Any, w: Any, *, absolute: bool = False) -> Any:
         d = abs(d) if absolute else d
         return w if d == 1 else -w if d == -1 else d * w
     product = (jnp.abs(d) if absolute else d) * w
-    return jnp.where(w == 0, 0, product)
+    return where(w != 0, product)
 
 
 def absolute(c: Any) -> Any:

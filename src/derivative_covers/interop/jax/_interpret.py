@@ -4,16 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
-import numpy as np
-
-from ._context import KINK, Context
-from ._node import Bar, Node, add_bars, constant
+from ._context import Context
+from ._node import Bar, Node, add_bars, constant, is_discrete
 from ._package import core, jnp
 from ._rule import lookup, takes_marks
+from ._status import KINK
 
 __all__ = ["forward", "reverse"]
+
+# Of whole numbers that were chosen, such as the place of the largest entry.
+_ENTRYWISE = frozenset(
+    [
+        "add",
+        "clamp",
+        "eq",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "max",
+        "min",
+        "mul",
+        "ne",
+        "neg",
+        "rem",
+        "sign",
+        "sub",
+    ]
+)
 
 
 def forward(
@@ -52,20 +73,26 @@ def forward(
 
 
 def _step(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node], Any]:
+    name, follows = eqn.primitive.name, takes_marks(eqn)
     varies = any(x.varies for x in operands)
-    marked = any(x.mark is not None for x in operands)
-    if varies or (marked and takes_marks(eqn)):
+    ties = [x.mark for x in operands if not x.varies and x.mark is not None]
+    if varies or (ties and follows):
+        for tie in ties if not follows else ():
+            ctx.flag(KINK, tie, name)
         results, kept = lookup(eqn).forward(ctx, eqn, operands)
         if any(y.varies for y in results):
             return [_named(ctx, y) for y in results], () if kept is None else kept
         return results, None
-    for x in operands:
-        if x.mark is not None:  # the choice of a tie goes where nobody can follow it
-            ctx.flag(KINK, x.mark, eqn.primitive.name)
     results = evaluate(eqn, [x.value for x in operands])
-    if len(results) == 1 and not jnp.issubdtype(results[0].value.dtype, np.inexact):
+    discrete = len(results) == 1 and is_discrete(results[0].value)
+    if discrete:
         # So that entries taken twice by the same index are known to be the same.
         results = [replace(results[0], token=ctx.token_of(eqn, operands))]
+    if ties and discrete and name in _ENTRYWISE:
+        tie = jnp.broadcast_to(reduce(jnp.logical_or, ties), results[0].value.shape)
+        return [replace(results[0], mark=tie)], None
+    for tie in ties:  # the choice of a tie goes where nobody can follow it
+        ctx.flag(KINK, tie, name)
     return results, None
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from ._context import KINK, Context
+import numpy as np
+
+from ._context import Context
 from ._facts import follow
 from ._interpret import bind, evaluate
-from ._node import Bar, Node, constant, differentiable
-from ._package import jax, jnp
+from ._node import Bar, Node, constant, differentiable, is_discrete, is_sharded, some
+from ._package import jax, jnp, lax
 from ._places import remember
 from ._rule import Rule, register
+from ._status import KINK
 
 __all__ = ["selection", "transposed"]
 
@@ -57,6 +61,9 @@ ADDING = [
     "stack",
     "dynamic_update_slice",
 ]
+
+# Sums of many short rows are slow in XLA on CPUs, and their products with ones are not.
+_SHORT = 32
 
 
 def transposed(
@@ -125,9 +132,9 @@ def selection(placing: bool) -> Rule:
         values = [x.value for x in operands]
         if not any(x.varies for x in operands):
             return _marked(ctx, eqn, operands), None
-        found = bind(eqn, values)
+        found = _applied(eqn, values)
         if not differentiable(found[0]):
-            return [constant(v) for v in found], None
+            return [_truncated(operands[0], v) for v in found], None
         token = ctx.token_of(eqn, operands) if placing else None
         at = [k for k, x in enumerate(operands) if x.varies]
         rest = [
@@ -150,12 +157,16 @@ def selection(placing: bool) -> Rule:
             if own is not None and len(operands) == 1:
                 remember(ctx, own, operands[0], eqn)
             results.append(follow(ctx, operands, part(n), v, own))
-        return results, [None if x.varies else x.value for x in operands]
+        values = [None if x.varies else x.value for x in operands]
+        return results, (values, [None if x.varies else x.mark for x in operands])
 
     def reverse(
         ctx: Context, eqn: Any, residuals: Any, bars: Sequence[Bar]
     ) -> list[Bar | None]:
-        values = residuals
+        values, ties = residuals
+        for tie in ties:
+            for bar in bars if tie is not None else ():
+                ctx.reached(bar, _placed(eqn, tie), KINK, eqn.primitive.name)
         at = [k for k, v in enumerate(values) if v is None]
         adj = transposed(eqn, values, at, [bar.adj for bar in bars])
         g = transposed(eqn, values, at, [bar.g for bar in bars])
@@ -167,17 +178,48 @@ def selection(placing: bool) -> Rule:
     return Rule(forward, reverse, marks=placing)
 
 
+def _applied(eqn: Any, values: Sequence[Any]) -> list[Any]:
+    """The results of the primitive."""
+    if eqn.primitive.name != "reduce_sum":
+        return bind(eqn, values)
+    (x,), axes = values, eqn.params["axes"]
+    shape = [x.shape[a] for a in axes]
+    if prod(shape) > _SHORT or not differentiable(x) or is_sharded(x):
+        return bind(eqn, values)
+    contracted = (axes, range(len(axes))), ((), ())
+    ones = np.ones(shape, x.dtype)
+    return [lax.dot_general(x, ones, contracted, precision=lax.Precision.HIGHEST)]
+
+
 def _marked(ctx: Context, eqn: Any, operands: Sequence[Node]) -> list[Node]:
-    """Constants, with the marks of booleans moved along."""
+    """Constants, with the marks of booleans and integers moved along."""
     out = evaluate(eqn, [x.value for x in operands])
-    first = operands[0]
-    if first.mark is None:
+    first, *places = operands
+    discrete = is_discrete(out[0].value)
+    for x in places if discrete else operands:
+        if x.mark is not None:
+            ctx.flag(KINK, x.mark, eqn.primitive.name)
+    if first.mark is None or not discrete:
         return out
-    if out[0].value.dtype != bool:
-        ctx.flag(KINK, first.mark, eqn.primitive.name)
-        return out
-    moved = bind(eqn, [first.mark, *(x.value for x in operands[1:])])[0]
-    return [constant(out[0].value, mark=moved)]
+    marks = bind(eqn, [first.mark, *(x.value for x in places)])
+    pairs = zip(out, marks, strict=True)
+    return [constant(x.value, mark=mark.astype(bool)) for x, mark in pairs]
+
+
+def _placed(eqn: Any, tie: Any) -> Any:
+    """Which results lie at places that were chosen at a tie."""
+    if eqn.primitive.name != "gather":
+        return some(tie)
+    offsets = eqn.params["dimension_numbers"].offset_dims
+    return lax.expand_dims(jnp.any(tie, axis=-1), offsets)
+
+
+def _truncated(x: Node, v: Any) -> Node:
+    """An integer part: a jump wherever the number is whole, but for zero."""
+    if v.dtype == bool:
+        return constant(v)
+    jump = (x.value == jnp.trunc(x.value)) & (x.value != 0)
+    return constant(v, mark=jump if x.live is None else jump & x.live)
 
 
 for _name in PLACING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._package import jnp, lax, tree
+from ._package import jax, jnp, lax, tree
 
 __all__ = [
     "Bar",
@@ -15,9 +15,13 @@ __all__ = [
     "add_bars",
     "constant",
     "differentiable",
+    "is_discrete",
+    "is_sharded",
     "is_zero",
     "size",
     "some",
+    "total",
+    "where",
 ]
 
 
@@ -32,7 +36,8 @@ class Node:
         live: Where its gradient is not exactly zero; None: everywhere.
         scale: Declared scale of every entry; None where no scales are declared.
         mark: Of floats, where the value comes from an operation outside of its domain;
-            of booleans, where it comes from a comparison at a tie. None: nowhere.
+            of booleans and integers, where it comes from a choice at a tie. None:
+            nowhere.
         varies: Whether it depends on the differentiated inputs to first order. What
             does not is a constant, and the other facts say nothing.
         token: Equal for nodes that are the same entries in the same order, whose
@@ -113,9 +118,30 @@ def differentiable(aval: Any) -> bool:
     return bool(jnp.issubdtype(aval.dtype, np.floating))
 
 
+def is_discrete(value: Any) -> bool:
+    """Whether an array holds booleans or integers."""
+    return not jnp.issubdtype(value.dtype, np.inexact)
+
+
 def size(node: Node) -> Any:
     """Magnitudes of a node's values."""
     return jnp.abs(node.value)
+
+
+def where(here: Any, x: Any, y: Any = 0) -> Any:
+    """``x`` in some places, ``y`` in the others.
+
+    Traced in less time than ``jnp.where`` where shapes and types agree already.
+    """
+    if isinstance(y, (int, float)) and jnp.shape(here) == jnp.shape(x):
+        return lax.select(here, x, lax.full_like(x, y))
+    return jnp.where(here, x, y)
+
+
+def is_sharded(x: Any) -> bool:
+    """Whether the type of an array says that it is spread over devices."""
+    sharding = getattr(jax.typeof(x), "sharding", None)
+    return any(part is not None for part in getattr(sharding, "spec", ()))
 
 
 def some(mask: Any) -> Any:
@@ -124,4 +150,9 @@ def some(mask: Any) -> Any:
     if mask.ndim == 0:
         return mask
     # On CPUs, XLA compiles a sum in half the time of a disjunction, and runs it faster.
-    return lax.reduce_sum(mask.astype(np.float32), axes=tuple(range(mask.ndim))) > 0
+    return total(mask.astype(np.float32)) > 0
+
+
+def total(x: Any) -> Any:
+    """The sum of all entries."""
+    return lax.reduce_sum(x, axes=tuple(range(x.ndim)))

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ._context import KINK, Context
+from ._context import Context
 from ._interpret import bind
 from ._node import Bar, Node, constant
 from ._package import jax, jnp, lax
 from ._rewritten import rewritten
 from ._rule import Rule, refuse, register
+from ._status import KINK
 
 __all__: list[str] = []
 
@@ -135,7 +136,8 @@ def _largest(
         return None if part is None else jnp.take_along_axis(part, order, axis)
 
     out = Node(v, taken(x.live), taken(x.scale), taken(x.mark), True)
-    return [out, constant(order)], (order, _tied(x.value, v, axis, count))
+    tied = _tied(x.value, v, axis, count)
+    return [out, constant(order, mark=tied)], (order, tied)
 
 
 def _tied(x: Any, v: Any, axis: int, count: int) -> Any:

@@ -11,9 +11,9 @@ from ...covers._elsewhere import Request
 from ...covers._results import HessianCover
 from ...errors import OptionError
 from ...tape._structure import Structure, plan
-from ._context import GUARDED
 from ._package import jax
 from ._second_order import cover_hessian
+from ._status import GUARDED
 
 __all__ = ["cover_at_point"]
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputTypeError, OptionError, ShapeError
-from ._context import DOMAIN, KINK, Context, status_of
+from ._context import Context
 from ._interpret import forward, reverse
-from ._node import Bar, Node, differentiable
+from ._node import Bar, Node, differentiable, some
 from ._package import jax, jnp, tree
 from ._results import raised
+from ._status import DOMAIN, KINK, infinite, status_of
 
 __all__ = ["Options", "Run", "is_array", "options", "transformation"]
 
@@ -170,14 +171,17 @@ class Run:
             for bar, x in zip(found[: len(self.inputs)], self.inputs, strict=True)
         ]
 
+    def finite(self, *results: Sequence[Any]) -> None:
+        """Note where arrays are not finite; of several lists, those at one place fit."""
+        alone = len(results[0]) == 1
+        for parts in zip(*results, strict=True):
+            self.ctx.flag(DOMAIN, infinite(parts, alone=alone), "")
+
     def status(self, *results: Sequence[Any]) -> Any:
         """The status, given arrays that have to be finite, for each input or output."""
-        total: Any = sum(jnp.sum(x.value * 0) for x in self.outputs)
-        for parts in zip(*results, strict=True):
-            # Zeros, unless an entry is not finite: one sum for all of one shape.
-            total = total + jnp.sum(sum(x * 0 for x in parts))
-        self.ctx.flag(DOMAIN, total != 0, "")
-        return status_of(self.ctx.faults())
+        self.finite([x.value for x in self.outputs])
+        self.finite(*results)
+        return status_of(self.ctx.codes())
 
 
 def _chosen(args: Any, argnums: int | tuple[int, ...]) -> Any:
@@ -307,7 +311,7 @@ def _culprit(plain: Any, whole: Any, moving: Any, status: int) -> Exception:
         _, run = plain(*whole(parts))
         mine = [mark for mark in run.ctx.marks if mark.code == status]
         names[:] = [mark.name for mark in mine]
-        return [mark.found for mark in mine]
+        return [some(mark.where) for mark in mine]
 
     found = jax.jit(faults)(moving)
     bad = [name for name, at in zip(names, found, strict=True) if name and bool(at)]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...elementals import Elemental, by_name
-from ._context import DOMAIN, KINK, Context
+from ._context import Context
 from ._elementwise import partials_of
 from ._facts import times
 from ._interpret import bind, evaluate
-from ._node import Bar, Node, constant
+from ._node import Bar, Node, constant, is_discrete
 from ._package import jnp, lax
 from ._rule import Rule, never, register
 from ._split import split
+from ._status import DOMAIN, KINK
 
 __all__: list[str] = []
 
@@ -279,8 +280,7 @@ def _argument(
         x.value, axis=axes, keepdims=True
     )
     ties = jnp.sum(x.value == best, axis=axes) > 1
-    ctx.flag(KINK, ties, eqn.primitive.name)
-    return [out], None
+    return [constant(out.value, mark=ties)], None
 
 
 def _sort(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node], Any]:
@@ -304,11 +304,11 @@ def _sort(ctx: Context, eqn: Any, operands: Sequence[Node]) -> tuple[list[Node],
     for x, v in zip(operands, found, strict=True):
         if x.varies:
             nodes.append(Node(v, placed(x.live), placed(x.scale), placed(x.mark), True))
-        elif decided and x is not operands[0]:
+            continue
+        chosen = decided and x is not operands[0]
+        if chosen and not is_discrete(v):
             ctx.flag(KINK, tied, "sort")
-            nodes.append(constant(v))
-        else:
-            nodes.append(constant(v))
+        nodes.append(constant(v, mark=tied if chosen and is_discrete(v) else None))
     kept = [() if x.varies else None for x in operands]
     return nodes, (order, tied if decided else None, kept)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import DomainError, NondifferentiableError
-from ._context import DOMAIN, KINK
 from ._package import checkify, jax, jnp, tree
+from ._status import DOMAIN, KINK
 
 __all__ = [
     "HessianCover",

@@ -16,12 +16,13 @@ from ...elementals import Elemental
 from ...elementals import Rule as Partials
 from ...errors import UnsupportedOperationError
 from ._bilinear import _of_dot, _weights
-from ._context import KINK, Context
+from ._context import Context
 from ._elementwise import entrywise
 from ._interpret import bind, forward, reverse
 from ._node import Bar, Node, constant, differentiable
 from ._package import core, jax, jnp, lax
 from ._rule import Rule, register
+from ._status import KINK
 
 __all__ = ["centred", "centred_square", "product", "rewritten"]
 

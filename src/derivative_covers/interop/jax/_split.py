@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._context import GUARDED, Context
+from ._context import Context
 from ._facts import absolute
-from ._node import Node, is_zero, size
-from ._package import jnp
+from ._node import Node, is_zero, size, where
+from ._package import jnp, lax
+from ._status import GUARDED
 
 __all__ = ["declared_quotient", "moderate", "root", "split"]
 
@@ -23,7 +24,7 @@ def root(w: Any, c: Any) -> Any:
     if isinstance(c, (int, float)):
         return jnp.sqrt(w) if abs(c) == 1 else jnp.sqrt(w) * abs(c) ** 0.5
     # The roots apart: the product may leave the range of numbers, and 0 * inf is 0.
-    return jnp.where(w == 0, 0, jnp.sqrt(w) * jnp.sqrt(jnp.abs(c)))
+    return where(w != 0, lax.sqrt(w) * jnp.sqrt(jnp.abs(c)))
 
 
 def moderate(w: Any) -> tuple[Any, Any]:
@@ -90,12 +91,12 @@ def split(
     quotient = jnp.where(usable, z2 / z1, stand_in)
     rho1 = jnp.sqrt(e12 * quotient)
     if plain:
-        rho2 = jnp.where(rho1 > 0, e12 / rho1, 0)
+        rho2 = where(rho1 > 0, e12 / rho1)
     else:
         rho1, rho2 = _clipped(e11, e12, e22, rho1)
     rho1, rho2 = rho1 * back, rho2 * back
-    zero = adj == 0
-    return jnp.where(zero, 0, rho1), jnp.where(zero, 0, rho2)
+    here = adj != 0
+    return where(here, rho1), where(here, rho2)
 
 
 def _scale(x: Node) -> Any:
