@@ -164,7 +164,7 @@ def scaling(
     form, x0 = formed(x0)
     x, scales = start_of(x0), form.flat(scales, "scales")
     program = compile(form.taking(f, recording.get("numpy")), x, **recording)
-    found = natural(program, x, typical_sizes(x, scales), scales, budget)
+    found = natural(program, x, typical_sizes(x, scales), budget)
     return replace(found, form=form)
 
 
@@ -210,11 +210,9 @@ def typical_sizes(x: Array, scales: Any, lb: Any = -np.inf, ub: Any = np.inf) ->
     return np.where(x != 0, np.abs(x), size)
 
 
-def natural(
-    program: Compiled, x: Array, typical: Array, scales: Any, budget: int | None
-) -> Scaling:
-    """The scale of a cover at ``x``; typical sizes where it gives none."""
-    cover = program.cover(x, merge="auto", budget=budget, scales=scales)
+def natural(program: Compiled, x: Array, typical: Array, budget: int | None) -> Scaling:
+    """The scale of a cover at ``x``; typical sizes where it gives none, or asks."""
+    cover = program.cover(x, merge="auto", budget=budget, scales=typical)
     point = Point(x, np.ravel(cover.value)[0], cover.gradient)
     return from_steps(program, point, cover.h, typical, cover.asked)
 
