@@ -95,7 +95,9 @@ def least_squares(
         DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
-        With other units of the variables the same iteration, to rounding. Units of the
+        With other units of the variables the same iteration, to rounding, and bit for
+        bit with powers of two, as long as no variable starts at zero, or ``scales``
+        change along. Units of the
         residuals enter ``"trf"`` with bounds a little, by a number of SciPy's.
 
     Cost:

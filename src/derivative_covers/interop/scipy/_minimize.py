@@ -66,7 +66,10 @@ def minimize(
     decrease that such steps promise. SciPy's tolerances, which have units, do not
     decide. The iteration ends when neither the last iterations, continued as a
     geometric series, nor a step of the scaled model, ``sum((g / h)**2) / 2`` without
-    bounds, gain more than the rounding of ``f`` (estimated from the tape).
+    bounds, gain more than the rounding of ``f`` (estimated from the tape). A search
+    along a line (BFGS, L-BFGS-B, CG, Newton-CG) evaluates no point that by the slope
+    could gain less than that, if the model promises no more, or a point before it was
+    of that kind.
 
     Args:
         f: Program as in :func:`derivative_covers.compile`, with one output.
@@ -112,7 +115,7 @@ def minimize(
         ``nfev`` (points at which value and gradient were computed), ``nhev``,
         ``success``, ``status`` and ``message``, and beside these
 
-        - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
+        - ``reason``: ``"converged"`` (by the tests above), ``"exhausted"`` (the method
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
           finds none where the model, or Newton's step, promises some), ``"saddle"``
           (converged, but ``f`` curves downwards in a direction), ``"unbounded"``
@@ -134,7 +137,7 @@ def minimize(
           without a curvature, whose step is a typical size;
         - ``names``: of the entries of the flat vector, if ``x0`` was a dictionary;
         - ``rescaled``: how often the scale was estimated anew; ``asked``: whether it
-          depends on ``scales``; ``outside``: points where ``f`` could not be evaluated.
+          depends on typical sizes; ``outside``: points where ``f`` could not be evaluated.
 
     Raises:
         OptionError: For a method, option or tolerance that cannot be used, and for
@@ -150,9 +153,9 @@ def minimize(
 
     Guarantee:
         With units of the variables that are powers of two, and of ``f`` that are powers
-        of four, the iteration is the same bit for bit, as long as the cover did not ask for ``scales`` or
-        these change along. With other units it is the same up to rounding, which long
-        iterations amplify. With constraints, tests in scaled variables decide, SciPy's own or
+        of four, the iteration is the same bit for bit, as long as no variable starts at
+        zero, or ``scales`` change along. With other units it is the same up to rounding,
+        which long iterations amplify. With constraints, tests in scaled variables decide, SciPy's own or
         (trust-constr) that of ``"stationary"``: they do not depend on units, but on the
         start.
 

@@ -38,7 +38,7 @@ class Scaling:
         y0: Where the scale was estimated, in scaled variables.
         unscaled: Indices of variables without a curvature there (they enter linearly,
             or not at all), whose step is their typical size instead.
-        asked: Whether the cover read ``scales``; see
+        asked: Whether the cover read typical sizes; see
             :func:`derivative_covers.guards_any_block`.
         form: What points look like at the border; its ``names`` are those of the
             variables of a dictionary.
@@ -140,8 +140,9 @@ def scaling(
 
     Guarantee:
         With units of the variables that are powers of two, and of ``f`` that are powers
-        of four, the scaled program is the same bit for bit, as long as the cover did
-        not ask for ``scales`` (or these change along); with other units up to rounding.
+        of four, the scaled program is the same bit for bit; with other units up to
+        rounding. Only a variable that starts at zero counts as 1 in all units, where
+        its size is read (``asked``, ``unscaled``): give ``scales`` then.
 
     Cost:
         Recording the program, and one cover.
