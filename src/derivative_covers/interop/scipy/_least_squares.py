@@ -95,7 +95,9 @@ def least_squares(
         DerivativeError: As :func:`derivative_covers.compile`.
 
     Guarantee:
-        With other units of the variables the same iteration, to rounding. Units of the
+        With other units of the variables the same iteration, to rounding, and bit for
+        bit with powers of two, as long as no variable starts at zero, or ``scales``
+        change along. Units of the
         residuals enter ``"trf"`` with bounds a little, by a number of SciPy's.
 
     Cost:
@@ -120,7 +122,7 @@ def least_squares(
     x, scales = start_of(x0), form.flat(scales, "scales")
     lb, ub = fit_bounds(bounds, x, method)
     traced = Traced(form.taking(r, recording.get("numpy")), x, **recording)
-    s = _scale(traced, x, typical_sizes(x, scales, lb, ub), scales, ngroups)
+    s = _scale(traced, x, typical_sizes(x, scales, lb, ub), ngroups)
     size = traced.value(x).size
     check_count(method, size, x.size)
 
@@ -213,13 +215,11 @@ def x_scale(
     form, x0 = formed(x0)
     x, scales = start_of(x0), form.flat(scales, "scales")
     traced = Traced(form.taking(r, recording.get("numpy")), x, **recording)
-    return _scale(traced, x, typical_sizes(x, scales), scales, ngroups).step
+    return _scale(traced, x, typical_sizes(x, scales), ngroups).step
 
 
-def _scale(
-    traced: Traced, x: Array, sizes: Array, scales: Any, ngroups: int | None
-) -> Scaling:
+def _scale(traced: Traced, x: Array, sizes: Array, ngroups: int | None) -> Scaling:
     tape, outs = traced.tape(x)
-    cover = cover_nls(tape, outs, ngroups=ngroups, scales=scales)
+    cover = cover_nls(tape, outs, ngroups=ngroups, scales=sizes)
     point = Point(x, float(cover.value), cover.gradient)
     return from_steps(traced.program, point, cover.h, sizes)

@@ -33,6 +33,8 @@ class Method:
         constraints: Whether it takes constraints.
         second: ``"hessp"`` or ``"hess"`` where it takes second derivatives.
         infinite: Whether infinite values are right for points outside of the domain.
+        searches: Whether all points that it asks for lie on a line of descent, so that
+            the slope says what a point can gain.
     """
 
     name: str
@@ -41,16 +43,17 @@ class Method:
     constraints: bool = False
     second: str = ""
     infinite: bool = False
+    searches: bool = False
 
 
 METHODS = {
     m.name.lower(): m
     for m in (
-        Method("BFGS"),
-        Method("CG"),
-        Method("L-BFGS-B", {"gtol": 0.0, "ftol": 0.0}, bounds=True),
+        Method("BFGS", searches=True),
+        Method("CG", searches=True),
+        Method("L-BFGS-B", {"gtol": 0.0, "ftol": 0.0}, bounds=True, searches=True),
         Method("TNC", {"gtol": 0.0, "ftol": 0.0, "xtol": 0.0}, bounds=True),
-        Method("Newton-CG", {"xtol": 0.0}, second="hessp"),
+        Method("Newton-CG", {"xtol": 0.0}, second="hessp", searches=True),
         Method("trust-ncg", _REGION, second="hessp", infinite=True),
         Method("trust-krylov", _REGION, second="hessp", infinite=True),
         Method("trust-exact", _REGION, second="hess", infinite=True),

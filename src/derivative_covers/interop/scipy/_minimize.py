@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,16 +10,16 @@ from numpy.typing import NDArray
 
 from ...errors import DomainError, OptionError
 from ...replay import Compiled, compile
-from ._constraints import bounds_of, constraints_of, scaled_constraints, violation
+from ._constraints import bounds_of, constraints_of
 from ._form import Form, formed
-from ._methods import Method, check_derivatives, method_named, options_for
-from ._objective import Objective, evaluated
-from ._package import optimize
+from ._methods import check_derivatives, method_named, options_for
+from ._objective import evaluated
 from ._point import Point
-from ._result import Run, callback_for, result_of
+from ._result import Run, result_of
+from ._round import Task, afresh, falls_for_ever, one_round
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
-from ._stop import StopTest, predicted_decrease, stationary
-from ._verdict import FEW, constrained_end, falling, second_look
+from ._stop import StopTest, predicted_decrease
+from ._verdict import FEW, constrained_end, second_look
 
 __all__ = ["minimize"]
 
@@ -67,7 +66,10 @@ def minimize(
     decrease that such steps promise. SciPy's tolerances, which have units, do not
     decide. The iteration ends when neither the last iterations, continued as a
     geometric series, nor a step of the scaled model, ``sum((g / h)**2) / 2`` without
-    bounds, gain more than the rounding of ``f`` (estimated from the tape).
+    bounds, gain more than the rounding of ``f`` (estimated from the tape). A search
+    along a line (BFGS, L-BFGS-B, CG, Newton-CG) evaluates no point that by the slope
+    could gain less than that, if the model promises no more, or a point before it was
+    of that kind.
 
     Args:
         f: Program as in :func:`derivative_covers.compile`, with one output.
@@ -113,7 +115,7 @@ def minimize(
         ``nfev`` (points at which value and gradient were computed), ``nhev``,
         ``success``, ``status`` and ``message``, and beside these
 
-        - ``reason``: ``"converged"`` (by the test above), ``"exhausted"`` (the method
+        - ``reason``: ``"converged"`` (by the tests above), ``"exhausted"`` (the method
           finds no decrease, and the model promises next to none), ``"stagnated"`` (it
           finds none where the model, or Newton's step, promises some), ``"saddle"``
           (converged, but ``f`` curves downwards in a direction), ``"unbounded"``
@@ -135,7 +137,7 @@ def minimize(
           without a curvature, whose step is a typical size;
         - ``names``: of the entries of the flat vector, if ``x0`` was a dictionary;
         - ``rescaled``: how often the scale was estimated anew; ``asked``: whether it
-          depends on ``scales``; ``outside``: points where ``f`` could not be evaluated.
+          depends on typical sizes; ``outside``: points where ``f`` could not be evaluated.
 
     Raises:
         OptionError: For a method, option or tolerance that cannot be used, and for
@@ -151,9 +153,9 @@ def minimize(
 
     Guarantee:
         With units of the variables that are powers of two, and of ``f`` that are powers
-        of four, the iteration is the same bit for bit, as long as the cover did not ask for ``scales`` or
-        these change along. With other units it is the same up to rounding, which long
-        iterations amplify. With constraints, tests in scaled variables decide, SciPy's own or
+        of four, the iteration is the same bit for bit, as long as no variable starts at
+        zero, or ``scales`` change along. With other units it is the same up to rounding,
+        which long iterations amplify. With constraints, tests in scaled variables decide, SciPy's own or
         (trust-constr) that of ``"stationary"``: they do not depend on units, but on the
         start.
 
@@ -193,12 +195,12 @@ def minimize(
     g = form.taking(f, numpy)
     program = compile(g, x, args=args, kwargs=kwargs, kinks=kinks, numpy=numpy)
     sizes = typical_sizes(x, scales, lb, ub)
-    estimate = _estimator(program, rescale, form, sizes, scales, budget)
+    estimate = _estimator(program, rescale, form, sizes, budget)
     point = _first(program, x)
     test = StopTest(program, point, tol)
     run = Run(test, estimate(point), (lb, ub), callback, form)
     run.counts.nfev = 1
-    task = _Task(how, settings, bounds is not None, given, hess, ends_itself)
+    task = Task(how, settings, bounds is not None, given, hess, ends_itself)
     fixed = isinstance(rescale, str) and rescale == "start"
     found, point = _rounds(run, task, point, estimate, fixed)
     predicted = predicted_decrease(point, run.scaling, run.bounds)
@@ -207,7 +209,7 @@ def minimize(
     worth = NEAR * run.test.worth(point)
     outdated = run.reason == "converged" and predicted > run.test.worth(point)
     if outdated or (run.reason == "stagnated" and fixed):
-        fresh = _afresh(estimate, point)  # as the test did
+        fresh = afresh(estimate, point)  # as the test did
         if fresh is not None:
             predicted = predicted_decrease(point, fresh, run.bounds)
     if run.reason == "stagnated" and predicted <= worth:
@@ -220,14 +222,14 @@ def minimize(
             run.reason = "saddle"
         elif predicted > worth:
             run.reason = "stagnated"
-        if _unbounded(run, point, estimate):
+        if falls_for_ever(run, point, estimate):
             run.reason = "unbounded"
     return result_of(run, point, None if given else predicted, found)
 
 
 def _rounds(
     run: Run,
-    task: _Task,
+    task: Task,
     point: Point,
     estimate: Callable[[Point], Scaling],
     fixed: bool,
@@ -237,7 +239,7 @@ def _rounds(
     while True:
         start = point
         run.test.begin()
-        found, point = _one_round(run, task, point, estimate, fixed)
+        found, point = one_round(run, task, point, estimate, fixed)
         if run.reason in ("", "rescale") and _at_limit(found):
             run.reason = "limit"
         if run.reason not in ("", "rescale", "stationary"):
@@ -257,7 +259,7 @@ def _rounds(
             run.reason = "stagnated"
         if fixed or run.rescaled == ROUNDS:
             return found, point
-        old, fresh = run.scaling, _afresh(estimate, point)
+        old, fresh = run.scaling, afresh(estimate, point)
         if fresh is None:
             return found, point
         if task.ends_itself:
@@ -271,92 +273,6 @@ def _rounds(
             if gained <= run.test.worth(point) and _alike(old.step, fresh.step):
                 return found, point
         run.rescaled += 1
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What SciPy is asked to do.
-
-    Attributes:
-        how: The method.
-        settings: Its options.
-        bounded: Whether there are bounds.
-        constraints: The constraints.
-        hess: A quasi-Newton strategy in place of Hessian products, or None.
-        ends_itself: Whether the method's own tests decide, which know the constraints.
-    """
-
-    how: Method
-    settings: dict[str, Any]
-    bounded: bool
-    constraints: list[Any]
-    hess: Any
-    ends_itself: bool
-
-
-def _one_round(
-    run: Run,
-    task: _Task,
-    point: Point,
-    estimate: Callable[[Point], Scaling],
-    fixed: bool,
-) -> tuple[Any, Point]:
-    """SciPy's result, None if it was stopped from outside, and the best point."""
-    s = run.scaling
-    objective = Objective(s, point, run.counts, run.bounds, infinite=task.how.infinite)
-
-    def afresh(point: Point) -> float:
-        scaling = _afresh(estimate, point)
-        return (
-            np.inf
-            if scaling is None
-            else predicted_decrease(point, scaling, run.bounds)
-        )
-
-    def test(point: Point, state: Any) -> str | None:
-        if task.ends_itself:
-            return "stationary" if stationary(state, run.test.tol) else None
-        end = run.test(point, predicted_decrease(point, s, run.bounds), afresh)
-        return None if fixed and end == "rescale" else end
-
-    more: dict[str, Any] = {}
-    if task.hess is not None:
-        more["hess"] = task.hess
-    elif task.how.second == "hessp":
-        more["hessp"] = objective.hvp
-    elif task.how.second == "hess":
-        more["hess"] = objective.hessian
-    if task.bounded:
-        lb, ub = (s.to_scaled(b) for b in run.bounds)
-        more["bounds"] = optimize.Bounds(lb, ub)
-    scaled = scaled_constraints(
-        task.constraints, s, point.x, second=bool(task.how.second)
-    )
-    if scaled:
-        more["constraints"] = scaled
-    run.reason = ""
-    try:
-        with np.errstate(all="ignore"):  # of points where f is not finite, and of ends
-            found = optimize.minimize(
-                objective.value,
-                s.to_scaled(point.x),
-                jac=objective.gradient,
-                method=task.how.name,
-                options=dict(task.settings),
-                callback=callback_for(run, objective, test),
-                **more,
-            )
-    except StopIteration:  # of a method that does not know it
-        found = None
-    except (ArithmeticError, ValueError):  # of SciPy's, where nothing curves
-        if task.constraints or not _unbounded(run, objective.best, estimate):
-            raise
-        found, run.reason = None, "unbounded"
-    if found is not None and task.ends_itself:
-        run.violation = violation(scaled, found.x)
-        return found, objective.accept(found.x)
-    best, last = objective.best, objective.iterate
-    return found, best if best.value < last.value else last
 
 
 def _first(program: Compiled, x: Array) -> Point:
@@ -379,7 +295,6 @@ def _estimator(
     rescale: Any,
     form: Form,
     sizes: Array,
-    scales: Any,
     budget: int | None,
 ) -> Callable[[Point], Scaling]:
     """How to find a scale at a point.
@@ -388,7 +303,7 @@ def _estimator(
         OptionError: If ``rescale`` is neither a name nor a function.
     """
     if isinstance(rescale, str) and rescale in ("start", "restart"):
-        return lambda point: natural(program, point.x, sizes, scales, budget)
+        return lambda point: natural(program, point.x, sizes, budget)
     if not callable(rescale):
         msg = f"rescale is {rescale!r}; it must be 'start', 'restart' or a function."
         raise OptionError(msg)
@@ -406,22 +321,6 @@ def _estimator(
         return from_steps(program, point, 1 / step, sizes)
 
     return given
-
-
-def _afresh(estimate: Callable[[Point], Scaling], point: Point) -> Scaling | None:
-    """The scale at a point; None where there is no finite one."""
-    try:
-        return estimate(point)
-    except DomainError:
-        return None
-
-
-def _unbounded(run: Run, point: Point, estimate: Callable[[Point], Scaling]) -> bool:
-    """Whether ``f`` is linear at a point and falls; noted in ``run``."""
-    if run.scaling.unscaled:
-        fresh = _afresh(estimate, point)
-        run.falling = () if fresh is None else falling(fresh, point, run.bounds)
-    return bool(run.falling)
 
 
 def _alike(a: Array, b: Array) -> bool:

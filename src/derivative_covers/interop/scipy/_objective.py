@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,20 @@ class Objective:
     Where the program cannot be evaluated, the value is infinite for methods that shrink
     a region. For those that interpolate along a line it is what sends them back to a
     tenth of the step: the parabola through it has its minimum there.
+
+    A search along a line is over where its points could gain no more than rounding:
+    then no point is evaluated any more, so that the method finds no decrease, and
+    ``spent`` says so.
+
+    Args:
+        scaling: Scaled variables.
+        first: The start.
+        counts: Where evaluations are counted.
+        bounds: Lower and upper bounds, in units.
+        infinite: What stands for a value that there is none of; see above.
+        drowned: Whether a decrease from a point, as the slope promises it, would drown
+            in rounding, and whether all would that the model promises there. None for
+            methods that do not search along lines.
     """
 
     def __init__(
@@ -43,9 +58,12 @@ class Objective:
         bounds: tuple[Array, Array],
         *,
         infinite: bool,
+        drowned: Callable[[Point, float], tuple[bool, bool]] | None = None,
     ) -> None:
         self.scaling, self.counts, self.infinite = scaling, counts, infinite
-        self.bounds = bounds
+        self.bounds, self.drowned = bounds, drowned
+        self.spent = False
+        self._least = np.inf
         self.best = first
         self.iterate = first
         self._y = scaling.to_scaled(first.x)
@@ -59,8 +77,26 @@ class Objective:
     def point(self, y: Array) -> Point | None:
         """What the program is at ``y``; None where it is not finite."""
         if not np.array_equal(y, self._last[0]):
-            self._last = (np.array(y), self._evaluated(self.to_units(y)))
+            x = self.to_units(y)
+            self.spent = self.spent or self._hopeless(x)
+            self._last = (np.array(y), None if self.spent else self._evaluated(x))
         return self._last[1]
+
+    def _hopeless(self, x: Array) -> bool:
+        """Whether neither a point of the search nor the model promises a decrease.
+
+        Of the model's word there is no need at the second such point, if it is no
+        farther: the method did not take the first.
+        """
+        if self.drowned is None:
+            return False
+        base = self.iterate
+        with np.errstate(over="ignore", invalid="ignore"):
+            promise = float(base.gradient @ (base.x - x))
+        lost, everything = self.drowned(base, promise)
+        again = promise <= self._least < np.inf
+        self._least = promise if lost else np.inf
+        return lost and (everything or again)
 
     def _evaluated(self, x: Array) -> Point | None:
         self.counts.nfev += 1
@@ -111,7 +147,7 @@ class Objective:
         """Note that the method has gone to ``y``."""
         found = self.point(np.asarray(y, dtype=float))
         if found is not None:
-            self.iterate = found
+            self.iterate, self._least = found, np.inf
         return self.iterate
 
 

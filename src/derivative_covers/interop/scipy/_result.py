@@ -22,7 +22,7 @@ __all__ = ["Run", "callback_for", "result_of"]
 Array = NDArray[Any]
 
 MESSAGES = {
-    "converged": "Converged: the last decreases, continued as a geometric series, gain at most {worth:.2g}, which is not worth a step; {step} promises {predicted:.2g}.",
+    "converged": "Converged: the next iterations, judged by the last decreases or by the slope, gain at most {worth:.2g}, which is not worth a step; {step} promises {predicted:.2g}.",
     "exhausted": "Converged: the method finds no decrease, and {step} promises {predicted:.2g}, at most a thousand times what is worth a step, {worth:.2g}.",
     "stagnated": "Stagnated: the method gains nothing more, though {step} promises {predicted:.2g}, where {worth:.2g} is worth a step.",
     "vanished": "Converged: the gradient vanishes, or points out of the bounds, so that the model promises no decrease.",

@@ -38,7 +38,7 @@ class Scaling:
         y0: Where the scale was estimated, in scaled variables.
         unscaled: Indices of variables without a curvature there (they enter linearly,
             or not at all), whose step is their typical size instead.
-        asked: Whether the cover read ``scales``; see
+        asked: Whether the cover read typical sizes; see
             :func:`derivative_covers.guards_any_block`.
         form: What points look like at the border; its ``names`` are those of the
             variables of a dictionary.
@@ -140,8 +140,9 @@ def scaling(
 
     Guarantee:
         With units of the variables that are powers of two, and of ``f`` that are powers
-        of four, the scaled program is the same bit for bit, as long as the cover did
-        not ask for ``scales`` (or these change along); with other units up to rounding.
+        of four, the scaled program is the same bit for bit; with other units up to
+        rounding. Only a variable that starts at zero counts as 1 in all units, where
+        its size is read (``asked``, ``unscaled``): give ``scales`` then.
 
     Cost:
         Recording the program, and one cover.
@@ -164,7 +165,7 @@ def scaling(
     form, x0 = formed(x0)
     x, scales = start_of(x0), form.flat(scales, "scales")
     program = compile(form.taking(f, recording.get("numpy")), x, **recording)
-    found = natural(program, x, typical_sizes(x, scales), scales, budget)
+    found = natural(program, x, typical_sizes(x, scales), budget)
     return replace(found, form=form)
 
 
@@ -210,11 +211,9 @@ def typical_sizes(x: Array, scales: Any, lb: Any = -np.inf, ub: Any = np.inf) ->
     return np.where(x != 0, np.abs(x), size)
 
 
-def natural(
-    program: Compiled, x: Array, typical: Array, scales: Any, budget: int | None
-) -> Scaling:
-    """The scale of a cover at ``x``; typical sizes where it gives none."""
-    cover = program.cover(x, merge="auto", budget=budget, scales=scales)
+def natural(program: Compiled, x: Array, typical: Array, budget: int | None) -> Scaling:
+    """The scale of a cover at ``x``; typical sizes where it gives none, or asks."""
+    cover = program.cover(x, merge="auto", budget=budget, scales=typical)
     point = Point(x, np.ravel(cover.value)[0], cover.gradient)
     return from_steps(program, point, cover.h, typical, cover.asked)
 

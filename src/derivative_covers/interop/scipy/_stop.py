@@ -98,8 +98,18 @@ class StopTest:
     def worth(self, point: Point) -> float:
         """The smallest decrease worth an iteration, in units of the function."""
         gained = abs(self.first - point.value)
-        size = self.tol * (abs(point.value) + gained)
-        return float(self.rounding(point) + EPS**1.5 * gained + size)
+        return self.resolution(point) + self.tol * (abs(point.value) + gained)
+
+    def resolution(self, point: Point) -> float:
+        """The smallest decrease that values can show, in units of the function."""
+        gained = abs(self.first - point.value)
+        return float(self.rounding(point) + EPS**1.5 * gained)
+
+    def drowned(self, point: Point, promise: float) -> bool:
+        """Whether a decrease from ``point`` could not be told from rounding."""
+        gained = abs(self.first - point.value)
+        most = RESOLVED * abs(point.value) + EPS**1.5 * gained
+        return promise <= most and promise <= self.resolution(point)
 
     def rounding(self, point: Point) -> float:
         """Rounding of the value, estimated anew where that has changed by a percent."""
