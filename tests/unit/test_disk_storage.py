@@ -248,3 +248,38 @@ storage.close()
 def test_a_limit_of_the_system(tmp_path):
     subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], check=True, timeout=60)
     assert os.listdir(tmp_path) == []
+
+
+FORKS = """
+import os, sys
+from derivative_covers.checkpoint.storage._folder import Folder
+
+folder = Folder(sys.argv[1], make=True)
+ready, told = os.pipe()
+held, end = os.pipe()
+if not os.fork():
+    os.close(end)
+    os.write(told, b"1")
+    os.read(held, 1)  # as long as the parent lives
+    os._exit(0)
+os.read(ready, 1)
+try:
+    Folder(sys.argv[1], make=True)
+except Exception as error:
+    print("using it" in str(error))
+folder.close()
+Folder(sys.argv[1], make=True)
+print("free")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_does_not_hold_the_folder(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", FORKS, str(tmp_path / "states")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert run.stdout.split() == ["True", "free"]

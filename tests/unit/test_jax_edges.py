@@ -10,7 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from derivative_covers.errors import InputTypeError, OptionError, ShapeError
+from derivative_covers.errors import (
+    DomainError,
+    InputTypeError,
+    NondifferentiableError,
+    OptionError,
+    ShapeError,
+)
 from derivative_covers.interop import jax as dj
 
 X = jnp.array([1.0, 2.0, 3.0], jnp.float32)
@@ -142,3 +148,22 @@ def test_what_cannot_be_used_is_said(
 ) -> None:
     with pytest.raises(error, match=says):
         call()
+
+
+def test_a_check_of_many_points_says_at_which() -> None:
+    mapped = jax.vmap(dj.cover_hessian(lambda x: jnp.log(x[0]) + abs(x[1])))
+    with pytest.raises(DomainError, match="at 1 of 3 points, first at point 2"):
+        mapped(jnp.array([[1.0, 0.0], [1.0, 0.0], [-1.0, 1.0]])).check()
+    points = jnp.array([[[1.0, 1.0], [1.0, 0.0]]])
+    with pytest.raises(NondifferentiableError, match=r"first at point \(0, 1\)"):
+        jax.vmap(mapped)(points).check()
+
+
+def test_the_point_in_the_place_of_the_merge_is_explained() -> None:
+    x = jnp.ones(2)
+    with pytest.raises(OptionError, match=r"as with jax.grad: cover_hessian\(f\)\(x\)"):
+        dj.cover_hessian(jnp.sum, x)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="need a tape"):
+        dj.cover_hessian(jnp.sum, "quadrature")
+    with pytest.raises(InputTypeError, match="the real and the imaginary part"):
+        dj.cover_hessian(jnp.sum)(x + 0j)

@@ -84,3 +84,18 @@ def test_errors_of_the_tape_are_no_reason_to_ask_jax(jax):
     for f in (lambda x: {"f": x[0]}, lambda x: [x[0], None], lambda x: x[0] * 1j):
         with pytest.raises(DerivativeError):
             dc.cover_hessian(f, [1.0, 2.0])
+
+
+def test_who_records_a_function_of_jax_is_told_what_takes_it(jax):
+    def f(x):
+        return jax.numpy.sum(x**2)
+
+    for take in (dc.gradient, dc.hessian, dc.cover_nls, dc.compile):
+        with pytest.raises(TypeError) as e:
+            take(f, np.ones(2))
+        assert any("jax.grad gives gradients" in note for note in e.value.__notes__)
+    with pytest.raises(TypeError) as e:
+        dc.cover_hessian(
+            lambda x: jax.numpy.sin(x[0]) if x[0] > 0 else x[1], [1.0, 2.0]
+        )
+    assert any("JAX did not trace the function" in note for note in e.value.__notes__)

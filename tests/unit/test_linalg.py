@@ -394,3 +394,13 @@ def test_symmetric_functions_of_nearly_tied_eigenvalues_do_not_blow_up() -> None
     np.testing.assert_allclose(dc.gradient(tape, out), np.eye(4), atol=1e-12)
     assert not np.any(dc.hessian(tape, out))
     assert not np.any(dc.cover_hessian(tape, out).h)
+
+
+def test_an_array_of_objects_that_meets_linalg_is_explained():
+    def f(x):
+        return np.linalg.det(np.array([[x[0], x[1]], [1.0, 2.0]]))
+
+    with pytest.raises(TypeError) as e:
+        dc.gradient(f, [1.0, 2.0])
+    assert any("derivative_covers.with_numpy" in note for note in e.value.__notes__)
+    np.testing.assert_allclose(dc.gradient(dc.with_numpy(f), [1.0, 2.0]), [2.0, -1.0])

@@ -90,14 +90,14 @@ def test_a_map_goes_on_where_it_was_killed(alone, tmp_path, monkeypatch):
     assert len(files) == 4
     (folder / "done-999999.part").write_bytes(b"half")
 
-    with pytest.raises(StorageError, match="another points"):
+    with pytest.raises(StorageError, match=r"in its points\. Call"):
         parallel.cover_map(programs.branching, X[:-1], folder=folder)
     with pytest.raises(StorageError, match="by some results"):
         # the same at the first point
         parallel.cover_map(
             lambda x: programs.branching(x) + np.sum(x - X[0]) ** 4, X, folder=folder
         )
-    with pytest.raises(StorageError, match="another options"):
+    with pytest.raises(StorageError, match="differs in its options"):
         parallel.cover_map(programs.branching, X, folder=folder, ratio=0.5)
 
     found = parallel.cover_map(programs.branching, X, folder=folder)
@@ -145,7 +145,9 @@ def test_a_folder_of_bounds_knows_its_function(tmp_path):
         lambda x: x[0] ** 2 * x[1] - 3 * x[1],
         lambda x: g(x) if x[0] < 7 else g(x) + x[0],
     ):
-        with pytest.raises(StorageError, match="another function, over some boxes"):
+        with pytest.raises(
+            StorageError, match="differs in its function, over some boxes"
+        ):
             run(other)
 
 

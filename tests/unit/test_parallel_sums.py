@@ -207,9 +207,9 @@ def test_a_sum_goes_on_where_it_was_killed(tmp_path, monkeypatch):
         run(folder=folder)
     killed.clear()
     for options, text in (
-        ({"b": 0.08}, "another point"),
-        ({"merge": "quadrature"}, "another options"),
-        ({"data": numbered[:-1]}, "another number of shards"),
+        ({"b": 0.08}, "differs in its point"),
+        ({"merge": "quadrature"}, "differs in its options"),
+        ({"data": numbered[:-1]}, "differs in its number of shards"),
         ({"data": numbered[::-1]}, "shard 0 gives"),
     ):
         with pytest.raises(StorageError, match=text):
@@ -357,3 +357,19 @@ def test_what_cannot_be_sent_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich", None)
     with pytest.raises(DerivativeError, match="progress"):
         parallel.cover_sum(f, 1.0, data=[1], progress=True)
+
+
+def test_errors_tell_a_list_of_one_part_from_the_part_and_hide_fingerprints(tmp_path):
+    def f(x, shard):
+        a, b = shard
+        return x * a * b
+
+    with pytest.raises(WorkerError) as e:
+        parallel.cover_sum(f, 1.0, data=[[(1.0, "one")]])
+    assert str(e.value).endswith("Its input: [(1.0, 'one')]")
+    shards = [(1.0, 2.0)] * 3
+    parallel.cover_sum(f, 1.0, data=iter(shards), folder=tmp_path)
+    with pytest.raises(StorageError, match=r"its point\. Call"):
+        parallel.cover_sum(f, 2.0, data=iter(shards), folder=tmp_path)
+    with pytest.raises(StorageError, match=r"unknown \(an iterator\) there and 3 here"):
+        parallel.cover_sum(f, 1.0, data=shards, folder=tmp_path)

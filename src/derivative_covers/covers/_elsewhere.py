@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from traceback import walk_tb
 from typing import Any
 
+from ..tape._jax import comes_from_jax
 from ._arguments import RecordingOptions
 from ._results import HessianCover
 
@@ -48,7 +48,6 @@ class Elsewhere:
 
 
 ELSEWHERE = Elsewhere()
-_OF_JAX = ("JAX", "ArrayImpl")  # what its errors say, and how its arrays are called
 
 
 def elsewhere(request: Request, error: Exception | None = None) -> HessianCover | None:
@@ -59,19 +58,9 @@ def elsewhere(request: Request, error: Exception | None = None) -> HessianCover 
     jax: Any = sys.modules.get("jax")
     if jax is None or ELSEWHERE.jax is None or not callable(request.f):
         return None
-    if not (_holds(request.x0, jax.Array) if error is None else _of_jax(error)):
+    if not (_holds(request.x0, jax.Array) if error is None else comes_from_jax(error)):
         return None
     return ELSEWHERE.jax(request, error)
-
-
-def _of_jax(error: Exception) -> bool:
-    """Whether an error comes from JAX, which may hide its frames, or from its arrays."""
-    said = (str(error), *getattr(error, "__notes__", ()))
-    frames = walk_tb(error.__traceback__)
-    names = (frame.f_globals.get("__name__", "") for frame, _ in frames)
-    return any(name in text for name in _OF_JAX for text in said) or any(
-        name.partition(".")[0] == "jax" for name in names
-    )
 
 
 def _holds(x0: Any, kind: type[Any]) -> bool:

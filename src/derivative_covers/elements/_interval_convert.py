@@ -63,7 +63,8 @@ def checked(lo: Any, hi: Any) -> Pair:
         where = tuple(int(k[0]) for k in np.nonzero(wrong)) if lo.ndim else ()
         at = f" at entry {where if len(where) > 1 else where[0]}" if where else ""
         reason = (
-            "the lower end must not exceed the upper one: exchange them"
+            "the lower end must not exceed the upper one: exchange them (all lower "
+            "and all upper ends in two arrays are given as a tuple, (lo, hi))"
             if lo[where] > hi[where]
             else "no real number lies there: give a finite end"
         )

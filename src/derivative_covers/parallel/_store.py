@@ -7,6 +7,7 @@ of some batches. The format is that of saved states, with digests and without pi
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -24,6 +25,7 @@ __all__ = ["Store", "digest", "opened"]
 Array = NDArray[Any]
 HEADER, DONE = "call", "done-"
 EVERY = 1.0  # seconds between two files
+_PRINT = re.compile("[0-9a-f]{32}")  # what digest gives
 
 
 def digest(*arrays: Any) -> str:
@@ -76,13 +78,23 @@ def _begin(folder: Folder, header: dict[str, Any]) -> list[str]:
     _, theirs, _ = read(path, HEADER)
     for key in {**header, **theirs}:
         if header.get(key) != theirs.get(key):
+            ends = [_shown(found.get(key)) for found in (theirs, header)]
+            values = f": {ends[0]} there and {ends[1]} here" if all(ends) else ""
             msg = (
-                f"the folder {folder.path} is that of a call with another {key}: "
-                f"{theirs.get(key)!r:.80} there and {header.get(key)!r:.80} here. "
-                "Call as it was called, or give another folder."
+                f"the folder {folder.path} is that of another call, which differs in its "
+                f"{key}{values}. Call as it was called, or give another folder."
             )
             raise StorageError(msg, folder.path)
     return names
+
+
+def _shown(value: Any) -> str:
+    """A value of a header, if it tells a reader something: fingerprints do not."""
+    if value is None:
+        return "unknown (an iterator)"
+    parts = value if isinstance(value, list) else [value]
+    told = not any(isinstance(part, str) and _PRINT.fullmatch(part) for part in parts)
+    return f"{value!r:.80}" if told else ""
 
 
 class Store:

@@ -25,7 +25,10 @@ def _short(item: Any) -> str:
         return _array(item)
     if isinstance(item, (tuple, list)) and not all(map(np.isscalar, item)):
         more = f", ... {len(item)} parts" if len(item) > _PLACES else ""
-        return f"({', '.join(map(_short, item[:_PLACES]))}{more})"
+        parts = f"{', '.join(map(_short, item[:_PLACES]))}{more}"
+        if isinstance(item, list):
+            return f"[{parts}]"
+        return f"({parts},)" if len(item) == 1 else f"({parts})"
     if isinstance(item, dict):
         pairs = [f"{k!r}: {_short(v)}" for k, v in list(item.items())[:_PLACES]]
         more = f", ... {len(item)} entries" if len(item) > _PLACES else ""

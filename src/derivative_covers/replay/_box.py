@@ -312,8 +312,8 @@ class CompiledBox:
         if not isinstance(box, Interval):
             msg = (
                 f"the box is of type {type(box).__name__}; the program was compiled over "
-                "a box, so an Interval is needed: Interval(lo, hi), or Interval(x) for "
-                "the point x."
+                "a box, so an Interval is needed: Interval(lo, hi), Interval.box(pairs) "
+                "for a list of (lo, hi) pairs, or Interval(x) for the point x."
             )
             raise InputTypeError(msg)
         if box.shape != self._like.shape:

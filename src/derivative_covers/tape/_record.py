@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..errors import (
     ShapeError,
 )
 from ._convert import array_of
+from ._jax import JAX_NOTE, comes_from_jax
 from ._kinks import detached
 from ._local import check_tape, input_variable, one_recording
 from ._storage import ArrayBase
@@ -63,6 +65,14 @@ def record(
                 "x0 is a tuple of numbers, one for each argument of the function; pass a "
                 "list or an array for one vector."
             )
+        if "dtype('O')" in str(error):
+            error.add_note(
+                "np.array of recorded numbers is an array of Python objects, which this "
+                "function does not take. Decorate yours with derivative_covers.with_numpy, "
+                "or join them by np.stack or np.concatenate."
+            )
+        if "jax" in sys.modules and comes_from_jax(error):
+            error.add_note(JAX_NOTE)
         raise
     return tape, out
 

@@ -55,7 +55,8 @@ def input_array(x0: Any, name: str = "x0", *, finite: bool = True) -> NDArray[An
     if isinstance(x0, Interval):
         msg = (
             f"{name} is a box, and this needs a point; a box can be given where a "
-            "function is recorded on a tape (tape_function and what takes its tape)."
+            "function is recorded (cover_hessian, tape_function and what takes its tape), "
+            "and to what compile gives for a box."
         )
         raise InputTypeError(msg)
     if isinstance(x0, (np.ma.MaskedArray, np.matrix)):

@@ -460,8 +460,8 @@ def _explain_call(
             remedy = f" It can be called as {other}: give the sweep params=..."
         elif takes:
             remedy = (
-                f" It can be called as {other}: give the sweep no params, or the "
-                "function an argument for them."
+                f" It can be called as {other}, with {rest[-1]} the index of the step: "
+                "give the function one more argument, or the sweep no params."
             )
         msg = (
             f"{name_of(f)} cannot be called as {form}, which is how a sweep "

@@ -17,12 +17,25 @@ else:
 
 __all__ = ["Folder"]
 
+_OPEN: weakref.WeakSet[Folder] = weakref.WeakSet()
+
+
+def _left_to_the_parent() -> None:
+    """Closes, in a forked child, what would hold the locks when the parent is gone."""
+    for folder in list(_OPEN):
+        folder.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_left_to_the_parent)
+
 
 class Folder:
     """An open folder that no other live process (and no other storage) has open.
 
-    The lock is the kernel's: it goes with the process, however that ends. Platforms and
-    file systems without such locks are used without one.
+    The lock is the kernel's: it goes with the process, however that ends, and a forked
+    child has no part in it. Platforms and file systems without such locks are used without
+    one.
 
     Args:
         path: Absolute path.
@@ -63,6 +76,7 @@ class Folder:
         except OSError:  # a file system without locks
             pass
         self._handle = handle
+        _OPEN.add(self)
 
     def close(self) -> None:
         """Gives the folder free; may be repeated."""

@@ -46,7 +46,7 @@ def cover_at_point(
     except Exception as reason:
         if error is None and not isinstance(reason, jax.errors.JAXTypeError):
             raise
-        if error is not None and "JAX" in str(error):
+        if error is not None and "jax" in str(error).lower():
             error.add_note(f"JAX did not trace the function: {reason!s:.300}")
         return None
     _refuse_options(request)

@@ -215,10 +215,13 @@ def _checked(x: Any) -> Any:
         msg = f"a differentiated argument holds {x!r}; real numbers are needed."
         raise InputTypeError(msg) from None
     if not differentiable(x):
+        remedy = "write 1.0 in place of 1"
+        if x.dtype.kind == "c":
+            remedy = "take the real and the imaginary part as two arguments"
         msg = (
             f"a differentiated argument is an array of type {x.dtype}; real "
-            "floating-point numbers are needed: write 1.0 in place of 1, or choose other "
-            "arguments with argnums."
+            f"floating-point numbers are needed: {remedy}, or choose other arguments with "
+            "argnums."
         )
         raise InputTypeError(msg)
     return x

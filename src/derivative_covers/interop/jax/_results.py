@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...errors import DomainError, NondifferentiableError
 from ._package import checkify, jax, jnp, tree
 from ._status import DOMAIN, KINK
@@ -23,7 +25,7 @@ _FAULTS = {
     DOMAIN: (
         DomainError,
         "outside of the domain of an operation, or not finite, there; evaluate at "
-        "another point",
+        "another point, or look for NaN in the arguments",
     ),
     KINK: (
         NondifferentiableError,
@@ -32,12 +34,21 @@ _FAULTS = {
 }
 
 
-def raised(status: int, name: str = "") -> Exception | None:
+def raised(status: int, name: str = "", where: str = "") -> Exception | None:
     """The error that a status stands for; None if it stands for none."""
     if status not in _FAULTS:
         return None
     kind, what = _FAULTS[status]
-    return kind(f"{name or 'the function'} is {what}.", elemental=name)
+    return kind(f"{name or 'the function'} is {what}.{where}", elemental=name)
+
+
+def _first(mask: Any) -> str:
+    """Which of many points is meant: a sentence, or nothing for a single one."""
+    if not mask.ndim or not mask.any():
+        return ""
+    index = tuple(int(k[0]) for k in np.nonzero(mask))
+    first = index[0] if len(index) == 1 else index
+    return f" It is so at {mask.sum()} of {mask.size} points, first at point {first}."
 
 
 class Checked:
@@ -56,10 +67,10 @@ class Checked:
             NondifferentiableError: For status 2.
         """
         if not isinstance(self.status, jax.core.Tracer):
-            codes = set(jnp.ravel(self.status).tolist())
+            codes = np.asarray(self.status)
             for code in (DOMAIN, KINK):
-                error = raised(code) if code in codes else None
-                if error is not None:
+                error = raised(code, where=_first(codes == code))
+                if error is not None and (codes == code).any():
                     raise error
             return
         for code, (_, what) in _FAULTS.items():

@@ -146,7 +146,16 @@ def _groups(merge: Any) -> int | None:
     if isinstance(merge, str) and merge == "sum":
         return None
     if isinstance(merge, bool) or not isinstance(merge, int) or merge < 1:
-        msg = f"merge is {merge!r}; it must be 'sum' or a positive number of groups."
+        msg = (
+            f"merge is {merge!r:.80}; it must be 'sum' or a positive number of groups."
+        )
+        if isinstance(merge, str):
+            msg += " Other merges need a tape, which functions of NumPy have."
+        elif not isinstance(merge, (bool, int, float)):
+            msg += (
+                " The point is the argument of what this gives, as with jax.grad: "
+                "cover_hessian(f)(x)."
+            )
         raise OptionError(msg)
     return merge
 
