@@ -205,3 +205,5 @@ def test_as_element_refuses_what_is_not_a_real_number():
             as_element(value, np.float64)
     with pytest.raises(InputTypeError, match="does not fit"):
         as_element(10**400, np.float64)
+    with pytest.raises(InputTypeError, match="masked"):
+        as_element(np.ma.masked_greater([1.0, 9.0], 5.0), np.float64)

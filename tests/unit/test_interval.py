@@ -77,6 +77,7 @@ def test_numbers_are_converted_outward():
         (("1", "2"), errors.InputTypeError, "real"),
         ((None, 1.0), errors.InputTypeError, "NoneType"),
         (([object()],), errors.InputTypeError, "object"),
+        ((0.0, np.ma.masked_greater([1.0, 9.0], 5.0)), errors.InputTypeError, "masked"),
     ],
 )
 def test_what_is_no_interval_is_refused(ends, error, match):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from derivative_covers.elements._interval import Interval
+from derivative_covers.elements._interval_convert import refuse_masked
 from derivative_covers.elements._objects import as_elements, is_element
 from derivative_covers.errors import InputTypeError, ShapeError
 
@@ -63,7 +64,7 @@ def as_element(value: Any, dtype: Any) -> Any:
 
     Raises:
         InputTypeError: If ``value`` holds anything but numbers, or complex ones for a
-            real type, or an integer too large for a float.
+            real type, or an integer too large for a float, or is a masked array.
         ShapeError: If the rows of a nested sequence differ in length.
 
     Example:
@@ -98,6 +99,7 @@ def as_element(value: Any, dtype: Any) -> Any:
 
 
 def _array(value: Any, name: str) -> np.ndarray[Any, Any]:
+    refuse_masked(value, name)
     try:
         return np.asarray(value)
     except ValueError as error:

@@ -50,7 +50,7 @@ class Interval(NDArrayOperatorsMixin):
     Raises:
         OptionError: If an end is NaN, ``lo > hi``, or an interval holds no real number.
         ShapeError: If the ends differ in shape and neither is a scalar.
-        InputTypeError: If an end is no real number.
+        InputTypeError: If an end is no real number, or ends are a masked array.
         UndecidedError: From a comparison that the intervals do not decide.
         DomainError: From a divisor that contains zero, and from the square root of
             intervals that are not wholly in its domain.

@@ -10,7 +10,7 @@ import numpy as np
 from derivative_covers.elements._outward import Pair
 from derivative_covers.errors import InputTypeError, OptionError, ShapeError
 
-__all__ = ["checked", "converted"]
+__all__ = ["checked", "converted", "refuse_masked"]
 
 _EXACT = 2**53  # integers up to here are numbers of float64
 
@@ -24,7 +24,7 @@ def converted(x: Any, what: str = "an Interval operation") -> Pair:
         what: Who got them, for the message.
 
     Raises:
-        InputTypeError: If there is anything but real numbers.
+        InputTypeError: If there is anything but real numbers, or a masked array.
         OptionError: If there is a NaN.
         ShapeError: If rows differ in length.
     """
@@ -87,6 +87,7 @@ def _between(x: Any) -> Pair:
 
 
 def _array(x: Any, what: str) -> Pair:
+    refuse_masked(x, what)
     try:
         a = np.asarray(x)
     except ValueError:
@@ -121,6 +122,16 @@ def _array(x: Any, what: str) -> Pair:
             np.where(below, np.nextafter(lo, -np.inf), lo)[()],
             np.where(above, np.nextafter(lo, np.inf), lo)[()],
         )
+
+
+def refuse_masked(x: Any, what: str) -> None:
+    """Raise an InputTypeError for a masked array: as numbers it would lose its mask."""
+    if isinstance(x, np.ma.MaskedArray):
+        message = (
+            f"{what} got a masked array, whose masked entries have no value; fill them "
+            "first, with its method filled"
+        )
+        raise InputTypeError(message)
 
 
 def _small(a: Any) -> bool:
