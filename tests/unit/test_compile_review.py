@@ -138,8 +138,6 @@ def test_many_points_are_of_the_type_of_the_program() -> None:
     tape, out = dc.tape_function(square, np.ones(2))
     with pytest.raises(InputTypeError, match="complex128"):
         tape.replay(X).gradients(out)
-    with pytest.raises(InputTypeError, match="box"):
-        dc.compile(square, dc.Interval([0.0, 1.0], [1.0, 2.0]))
 
 
 def test_scales_are_looked_at_whether_they_are_read_or_not() -> None:

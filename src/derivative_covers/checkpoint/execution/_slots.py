@@ -138,7 +138,8 @@ class _OwnSlots(Slots):
         self._stored = self._before + self.more * size
         if self._saves:
             self._full = self._before + self._most * size
-        for k, x in self._kept.items():
+        for k in list(self._kept):
+            x = self._kept.pop(k)  # so that no two copies of all lie in memory
             put = self._storage.put(k, x if self._arrays else canonical(x, "the state"))
             sizes["memory", k] = put, size
         super().close(fixed)
