@@ -30,15 +30,21 @@ VARIABLES = 40
 SLOTS, BLOCKS = 150, 160  # 160 divides the steps; both hold about as many states
 SHORT, FEW = 200, 8  # as many evaluations a step as 1e5 steps with 150 slots take
 H = 1e-3
+LONG = 1e-4  # for a million steps: over a thousand units of time cotangents overflow
 
 
-def step(x: Any, k: Any, np: Any = np) -> Any:
+def step(x: Any, k: Any, np: Any = np, h: float = H) -> Any:
     """Lorenz-96 by the classical Runge-Kutta rule."""
     a = _rate(x, np)
-    b = _rate(x + H / 2 * a, np)
-    c = _rate(x + H / 2 * b, np)
-    d = _rate(x + H * c, np)
-    return x + H / 6 * (a + 2.0 * (b + c) + d)
+    b = _rate(x + h / 2 * a, np)
+    c = _rate(x + h / 2 * b, np)
+    d = _rate(x + h * c, np)
+    return x + h / 6 * (a + 2.0 * (b + c) + d)
+
+
+def long_step(x: Any, k: Any) -> Any:
+    """The same with shorter steps."""
+    return step(x, k, h=LONG)
 
 
 def _rate(x: Any, np: Any) -> Any:
@@ -61,7 +67,7 @@ def _sweep(transition: Transition, steps: int, schedule: Schedule) -> Any:
 
 
 def _jax(
-    steps: int, blocks: int = BLOCKS
+    steps: int, blocks: int = BLOCKS, h: float = H
 ) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
     """One scan over all steps; the gradient of nested scans that keep block starts."""
     jax = module("jax")
@@ -70,7 +76,7 @@ def _jax(
     jax.config.update("jax_enable_x64", True)
     names, scan = jax.numpy, jax.lax.scan
     x = names.asarray(start())
-    one = lambda y, _: (step(y, 0, names), None)  # noqa: E731
+    one = lambda y, _: (step(y, 0, names, h), None)  # noqa: E731
     forward = jax.jit(lambda y: scan(one, y, None, length=steps)[0])
     inner = jax.checkpoint(lambda y, _: scan(one, y, None, length=steps // blocks))
     whole = lambda y: names.mean(scan(inner, y, None, length=blocks)[0] ** 2)  # noqa: E731
@@ -141,7 +147,9 @@ def rows(item: str, *, quick: bool) -> Iterator[Row]:
         yield from _gradients(item, compiled, 800, 40, alone=True)
         return
     yield from _gradients(item, compiled, 10_000, 100, alone=True)
-    yield from _gradients(item, compiled, 1_000_000, BLOCKS, alone=False)
+    longer = _replay.transition(long_step)
+    assert longer is not None
+    yield from _gradients(item, longer, 1_000_000, BLOCKS, alone=False, h=LONG)
 
 
 def _figures(theirs: Any, taped: Any, steps: int, why: str) -> list[str]:
@@ -157,10 +165,16 @@ def _figures(theirs: Any, taped: Any, steps: int, why: str) -> list[str]:
 
 
 def _gradients(
-    item: str, compiled: Transition, steps: int, blocks: int, *, alone: bool
+    item: str,
+    compiled: Transition,
+    steps: int,
+    blocks: int,
+    *,
+    alone: bool,
+    h: float = H,
 ) -> Iterator[Row]:
     """Fewer steps and more; ``alone``: by states alone as well."""
-    theirs = _jax(steps, blocks)
+    theirs = _jax(steps, blocks, h)
     assert theirs is not None
     kinds: list[Schedule] = [UniformBlock(blocks, record="block")]
     kinds += [Revolve(SLOTS)] if alone else []
