@@ -74,7 +74,7 @@ def test_forgotten_parameters(schedule: Any, taped: bool) -> None:
 
 def test_parameters_that_no_step_expects() -> None:
     chain = Chain([lambda x, k: x, SQUARE])
-    with pytest.raises(errors.InputTypeError, match="give the sweep no params"):
+    with pytest.raises(errors.InputTypeError, match="or the sweep no params"):
         reverse_sweep(chain, np.ones(2), schedule=FEW, params=1.0)
 
 
