@@ -273,7 +273,10 @@ print("free")
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.skipif(
+    not hasattr(os, "fork"),
+    reason="children inherit locks only where processes fork, so not on Windows",
+)
 def test_a_forked_child_does_not_hold_the_folder(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", FORKS, str(tmp_path / "states")],
