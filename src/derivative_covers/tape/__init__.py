@@ -6,6 +6,7 @@ from . import _functions as _functions
 from . import _tvar_compare as _tvar_compare
 from . import _tvar_methods as _tvar_methods
 from ._blackbox import BlackBox, MatrixCurvature, blackbox
+from ._block_enclosures import coefficients
 from ._blocks import (
     Accumulate,
     Binary,
@@ -26,7 +27,7 @@ from ._covervar import CoverVar, Recorder
 from ._decide import refuse_over_box
 from ._detach import stop_gradient, value
 from ._elements import UNDEFINED
-from ._enclosures import Enclosures, coefficients
+from ._enclosures import Enclosures
 from ._explicit import binarynode, constantnode, pushnode, unarynode
 from ._generic import applies
 from ._generic import apply as apply_each

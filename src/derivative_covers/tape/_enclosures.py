@@ -17,6 +17,14 @@ from ..elementals._enclosures import Enclosed, enclose
 from ..elements import Interval
 from ..elements import _outward as outward
 from ..errors import TapeError, UnsupportedOperationError
+from ._block_enclosures import (
+    coefficients,
+    fixed,
+    folded,
+    pair_of,
+    proper,
+    same_node,
+)
 from ._blocks import (
     Accumulate,
     Binary,
@@ -31,7 +39,6 @@ from ._blocks import (
     Run,
     Unary,
 )
-from ._generic import TIES
 from ._layers import layers
 from ._one_by_one import RULES
 from ._walks import ids_of, pieces, positions
@@ -39,7 +46,7 @@ from ._walks import ids_of, pieces, positions
 if TYPE_CHECKING:
     from ._tape import Tape
 
-__all__ = ["Enclosures", "coefficients", "has_gaps", "one_for_all"]
+__all__ = ["Enclosures"]
 
 Pair = tuple[Any, Any]
 Mask = NDArray[np.bool_]
@@ -47,8 +54,6 @@ Entrywise = Unary | Fixed | Binary
 
 # Folding these from either side gives the same number.
 _ASSOCIATIVE = frozenset(("add", "multiply", "maximum", "minimum", "fmax", "fmin"))
-# A constant operand of these may be infinite.
-_BOUNDED = TIES | {"copysign"}
 
 
 class Enclosures:
@@ -106,6 +111,9 @@ class Enclosures:
 
     def of(self, ids: Any) -> Pair:
         """Ends of some nodes, in the shape of ``ids``."""
+        if type(ids) is int:
+            lo, hi = self.upto(ids)
+            return lo[ids], hi[ids]
         ids = np.asarray(ids)
         if not ids.size:
             return np.empty(ids.shape), np.empty(ids.shape)
@@ -222,7 +230,7 @@ class Enclosures:
 
     def _noted(self, block: Block, found: Enclosed) -> Pair:
         self._note(block, found.outside, found.kink)
-        return _proper(found) if found.outside is not None else found.value
+        return proper(found) if found.outside is not None else found.value
 
     def _note(self, block: Block, outside: Any, kink: Any) -> None:
         for kept, mask in ((self._outside, outside), (self._kink, kink)):
@@ -246,10 +254,10 @@ class Enclosures:
         x = self.of_operand(block.x, n)
         if isinstance(block, Binary):
             y = self.of_operand(block.y, n)
-            same = _same(block, n)
-            return _pair(block.op, x, y, same, n, order)
+            same = same_node(block, n)
+            return pair_of(block.op, x, y, same, n, order)
         if isinstance(block, Fixed):
-            return _fixed(block.op, 2 + block.slot, x, block.const, order)
+            return fixed(block.op, 2 + block.slot, x, block.const, order)
         return enclose(block.op, 0, (x,), order=order)
 
     def _accumulate(self, block: Accumulate) -> None:
@@ -264,7 +272,7 @@ class Enclosures:
             for a, b in zip(first, y, strict=True)
         )
         if block.op.name in _ASSOCIATIVE:
-            lo, hi = _folded(block.op, rows)
+            lo, hi = folded(block.op, rows)
         else:
             lo, hi = (np.array(a) for a in rows)
             for k in range(1, len(lo)):
@@ -276,7 +284,7 @@ class Enclosures:
         self._hi[start : start + n] = hi[1:].ravel()
         x = np.concatenate([first[0], lo[1:-1].ravel()])[:n]
         above = np.concatenate([first[1], hi[1:-1].ravel()])[:n]
-        self._noted(block, _pair(block.op, (x, above), y, _same(block, n), n, 0))
+        self._noted(block, pair_of(block.op, (x, above), y, same_node(block, n), n, 0))
 
     # -- runs of scalars -------------------------------------------------------------
 
@@ -300,14 +308,14 @@ class Enclosures:
                 second = block.other[rows].astype(np.int64)
                 same = at == second
                 y = (lo[second], hi[second])
-                found = _pair(op, x, y, same if same.any() else None, len(rows), 0)
+                found = pair_of(op, x, y, same if same.any() else None, len(rows), 0)
             else:
-                found = _fixed(op, pattern, x, block.other[rows], 0)
+                found = fixed(op, pattern, x, block.other[rows], 0)
             place = rows + start
             if found.outside is None:
                 lo[place], hi[place] = found.value
             else:
-                lo[place], hi[place] = _proper(found)
+                lo[place], hi[place] = proper(found)
                 outside = np.zeros(n, dtype=bool) if outside is None else outside
                 outside[rows] = found.outside
             if found.kink is not None:
@@ -353,7 +361,7 @@ class Enclosures:
                 second = block.other[rows].astype(np.int64)
                 found = enclose(op, 1, (x, self.of(second)), order=order)
             else:
-                found = _fixed(op, pattern, x, block.other[rows], order)
+                found = fixed(op, pattern, x, block.other[rows], order)
             places = range(5) if pattern == 1 else (0, 2)
             for k, part in zip(places, found.parts, strict=False):
                 ends = part if isinstance(part, tuple) else (part, part)
@@ -399,111 +407,3 @@ class Enclosures:
                     pair = outward.where(same, outward.square(x), pair)
             lo[here], hi[here] = outward.total(pair, axis=-1)
         return lo, hi
-
-
-def _proper(found: Enclosed) -> Pair:
-    """The values; the whole line where an operand has no value at all."""
-    lo, hi = found.value
-    none = np.asarray(found.outside) & ~((lo <= hi) & (lo < np.inf) & (hi > -np.inf))
-    if none.any():
-        return np.where(none, -np.inf, lo), np.where(none, np.inf, hi)
-    return lo, hi
-
-
-def has_gaps(a: Any) -> bool:
-    """Whether some entry is no finite number."""
-    return not bool(np.isfinite(a).all())
-
-
-def coefficients(block: Linear) -> tuple[Pair | None, bool]:
-    """Ends of the coefficients (None: all are one), and whether some is not finite.
-
-    What is neither an integer nor a power of two is taken as the rounding of a number
-    nearby, such as 1/3.
-    """
-    c = np.asarray(block.coef, dtype=np.float64)
-    if has_gaps(c):
-        return None, True
-    if (c == 1.0).all():
-        return None, False
-    exact = (c == np.floor(c)) | (np.abs(np.frexp(c)[0]) == 0.5)
-    if exact.all():
-        return (c, c), False
-    return (
-        np.where(exact, c, np.nextafter(c, -np.inf)),
-        np.where(exact, c, np.nextafter(c, np.inf)),
-    ), False
-
-
-def one_for_all(c: Any) -> Any:
-    """One power or base in place of many that are the same, the sign of zero included."""
-    same = c.size > 1 and (c == c[0]).all() and np.ptp(np.signbit(c).view(np.int8)) == 0
-    return c[:1] if same else c
-
-
-def _fixed(op: Elemental, pattern: int, x: Pair, c: Any, order: int) -> Enclosed:
-    """An elemental with a constant operand; NaN there leaves nothing to say."""
-    c = np.asarray(c, dtype=np.float64)
-    c = one_for_all(c)
-    found = enclose(op, pattern, (x, c) if pattern == 2 else (c, x), order=order)
-    if has_gaps(c):
-        bad = np.isnan(c) if op.name in _BOUNDED else ~np.isfinite(c)
-        if bad.any():
-            n = max(np.size(x[0]), c.size)
-            bad = np.broadcast_to(bad, (n,))
-            lo, hi = (np.broadcast_to(e, (n,)) for e in found.value)
-            value = np.where(bad, -np.inf, lo), np.where(bad, np.inf, hi)
-            outside = bad if found.outside is None else bad | found.outside
-            return Enclosed(value, found.parts, outside, found.kink)
-    return found
-
-
-def _same(block: Binary, n: int) -> Mask | None:
-    """Where both operands are one node; None: nowhere."""
-    x, y = block.x, block.y
-    if x.ids is None and y.ids is None:
-        if x.start == y.start and x.strides == y.strides:
-            return np.ones(n, dtype=bool)
-        if x.strides == y.strides:
-            return None
-    same = x.flat((n,)) == y.flat((n,))
-    return same if same.any() else None
-
-
-def _pair(
-    op: Elemental, x: Pair, y: Pair, same: Mask | None, n: int, order: int
-) -> Enclosed:
-    """An elemental of two recorded operands, with what is known where they are one."""
-    found = enclose(op, 1, (x, y), order=order)
-    if same is None:
-        return found
-    value, outside, kink = found.value, found.outside, found.kink
-    one: Pair | None = None
-    if op.name == "multiply":
-        one = outward.square(x)
-    elif op.name == "subtract":
-        one = (np.zeros(n), np.zeros(n))
-    elif op.name == "divide":
-        one = (np.ones(n), np.ones(n))
-    elif op.name in TIES:
-        one = x
-        kink = None if kink is None else kink & ~same
-    if one is not None:
-        keep = same if outside is None else same & ~outside
-        value = outward.where(keep, one, value)
-    return Enclosed(value, found.parts, outside, kink)
-
-
-def _folded(op: Elemental, rows: Any) -> Pair:
-    """All running results along the first axis."""
-    lo, hi = rows
-    step = 1
-    while step < len(lo):
-        left = (lo[:-step].ravel(), hi[:-step].ravel())
-        right = (lo[step:].ravel(), hi[step:].ravel())
-        v = enclose(op, 1, (left, right), order=0).value
-        shape = lo[step:].shape
-        lo = np.concatenate([lo[:step], v[0].reshape(shape)])
-        hi = np.concatenate([hi[:step], v[1].reshape(shape)])
-        step *= 2
-    return lo, hi

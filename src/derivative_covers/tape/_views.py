@@ -15,8 +15,8 @@ from ..local import (
     PairedCurvature,
     UnaryCurvature,
 )
+from ._block_enclosures import coefficients
 from ._blocks import Binary, Dot, Fixed, Ids, Linear, Node, Run, Unary
-from ._enclosures import coefficients
 from ._partials import columns
 
 if TYPE_CHECKING:

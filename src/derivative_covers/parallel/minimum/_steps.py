@@ -24,7 +24,7 @@ from ...tape import (
     Unary,
     coefficients,
 )
-from ...tape._enclosures import one_for_all
+from ...tape._block_enclosures import one_for_all
 from ...tape._layers import layers
 from ...tape._walks import ids_of, pieces, positions
 from .._store import digest

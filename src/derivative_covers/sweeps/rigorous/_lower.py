@@ -17,7 +17,7 @@ from ... import tape as tp
 from ...elements import _outward as outward
 from ...errors import UnsupportedOperationError
 from ...tape import Tape
-from ...tape._enclosures import coefficients
+from ...tape._block_enclosures import coefficients
 from .._entrywise import Pair
 from .._lower import Program, is_small, slots, walk, where
 from .._step import Array, Leaves, Step
