@@ -91,6 +91,28 @@ def test_a_cover_holds_for_the_hessian_written_by_hand() -> None:
     assert (np.abs(H) <= np.outer(h, h) * (1 + 1e-12)).all()
 
 
+def test_forward_cover_of_a_compiled_program_replays_it() -> None:
+    runs = []
+
+    def f(x: Any) -> Any:
+        runs.append(x)
+        return np.sum(x**3 * x[0])
+
+    compiled = dc.compile(f, [1.0, 2.0])
+    for x in ([2.0, 3.0], [3.0, 5.0]):  # the first one is recorded, to be compared
+        compiled.forward_cover(x)
+    before = len(runs)
+    found = dc.forward_cover(compiled, [4.0, 3.0], storage="sparse", scales=[1.0, 2.0])
+    assert len(runs) == before
+    close(found, compiled.forward_cover([4.0, 3.0], scales=[1.0, 2.0]))
+    close(found, dc.forward_cover(f, [4.0, 3.0]))
+    fields = dc.forward_cover(compiled, [4.0, 3.0], entries=True)  # runs it, as asked
+    assert len(runs) > before + 1
+    close(found, fields)
+    with pytest.raises(OptionError, match="storage"):
+        dc.forward_cover(compiled, [4.0, 3.0], storage="banded")
+
+
 def test_points_may_be_lists_and_have_two_dimensions() -> None:
     compiled = dc.compile(lambda x: np.sum(x**3), [1.0, 2.0])
     np.testing.assert_allclose(compiled.forward_cover([2.0, 3.0]).gradient, [12, 27])

@@ -102,7 +102,9 @@ def forward_cover(
         f: Function that gets arrays of variables (a scalar where ``x`` holds numbers)
             and returns a variable, or an array or (nested) list of variables and
             numbers. All that :func:`tape_function` records works here, and
-            :func:`with_numpy` and `derivative_covers.numpy` serve it as well.
+            :func:`with_numpy` and `derivative_covers.numpy` serve it as well. A program
+            that :func:`compile` gave is not run, but replayed by its own method
+            ``forward_cover``, which takes a fraction of the time.
         x: Point of evaluation: real numbers of any shape, or a dictionary, or a tuple
             of arguments, as in :func:`tape_function`. float32 stays float32.
         scales: Declared scales of the inputs, positive, in their shape (or structure);
@@ -157,6 +159,10 @@ def forward_cover(
         raise InputTypeError(msg)
     check_storage(storage)
     check_extras(args, kwargs)
+    replayed = getattr(f, "forward_cover", None)  # that of a compiled program
+    if replayed is not None and check and not (entries or args or kwargs):
+        found: ForwardCover = replayed(x, scales=scales, ratio=ratio, storage=storage)
+        return found
     structure, x0 = plan(x)
     if x0.dtype.kind == "c":
         msg = (
