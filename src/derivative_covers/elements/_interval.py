@@ -83,8 +83,8 @@ class Interval(NDArrayOperatorsMixin):
     _hi: Any
 
     def __init__(self, lo: Any, hi: Any = None) -> None:
-        below = pair(lo, "Interval")
-        above = below if hi is None else pair(hi, "Interval")
+        below = _given(lo)
+        above = below if hi is None else _given(hi)
         self._lo, self._hi = checked(below[0], above[1])
 
     @classmethod
@@ -381,6 +381,15 @@ def pair(x: Any, what: str = "an Interval operation") -> Pair:
         parts = [pair(entry, what) for entry in x]
         return np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])
     return converted(x, what)
+
+
+def _given(x: Any) -> Pair:
+    """Ends as :func:`pair` gives them; arrays of float64 are looked at only once, later."""
+    return (
+        (x, x)
+        if type(x) is np.ndarray and x.dtype == np.float64
+        else pair(x, "Interval")
+    )
 
 
 def outside(ufunc: Any, operands: tuple[Pair, ...]) -> Any:

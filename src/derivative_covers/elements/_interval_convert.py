@@ -35,9 +35,7 @@ def converted(x: Any, what: str = "an Interval operation") -> Pair:
         pair = _between(x)
     else:
         pair = _array(x, what)
-    if np.isnan(pair[0]).any():
-        message = f"{what} got NaN, which stands for no number"
-        raise OptionError(message)
+    refuse_nan(pair[0], what)
     return pair
 
 
@@ -58,8 +56,12 @@ def checked(lo: Any, hi: Any) -> Pair:
             )
             raise ShapeError(message)
         lo, hi = np.broadcast_arrays(lo, hi)
-    wrong = ~((lo <= hi) & (lo < np.inf) & (hi > -np.inf))
-    if wrong.any():
+    with np.errstate(all="ignore"):
+        right = hi - lo >= 0  # not of infinities of one sign, nor of NaN
+    if not right.all():
+        refuse_nan(lo, "Interval")
+        refuse_nan(hi, "Interval")
+        wrong = ~right
         where = tuple(int(k[0]) for k in np.nonzero(wrong)) if lo.ndim else ()
         at = f" at entry {where if len(where) > 1 else where[0]}" if where else ""
         reason = (
@@ -122,6 +124,13 @@ def _array(x: Any, what: str) -> Pair:
             np.where(below, np.nextafter(lo, -np.inf), lo)[()],
             np.where(above, np.nextafter(lo, np.inf), lo)[()],
         )
+
+
+def refuse_nan(x: Any, what: str) -> None:
+    """Raise an OptionError where there is a NaN."""
+    if np.isnan(x).any():
+        message = f"{what} got NaN, which stands for no number"
+        raise OptionError(message)
 
 
 def refuse_masked(x: Any, what: str) -> None:

@@ -17,6 +17,7 @@ from derivative_covers.elements._contract import (
     magnitude,
     namespace,
 )
+from derivative_covers.elements._interval import Interval, pair
 from derivative_covers.errors import InputTypeError, ShapeError
 
 __all__ = [
@@ -175,6 +176,8 @@ def ends_of(x: Any) -> tuple[float, float]:
 
 def all_finite(a: Any) -> bool:
     """Whether no number is NaN or infinite, or tells that it is none."""
+    if isinstance(a, Interval):
+        return all(bool(np.isfinite(end).all()) for end in pair(a))
     if not (isinstance(a, np.ndarray) and a.dtype == object):
         return bool(np.isfinite(a).all())
     return all(is_defined(x) for x in a.ravel().tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -39,7 +40,7 @@ def split_ratio(ratio: Any, T: Any) -> Any:
     """
     M = magtype(T)
     if ratio is None:
-        return M(np.sqrt(np.finfo(M).eps))
+        return _default(M)  # type: ignore[arg-type]  # a type is hashable
     threshold = M(ratio) if isinstance(ratio, Real) else M(np.nan)
     if not 0 <= threshold < 1:
         message = (
@@ -48,3 +49,8 @@ def split_ratio(ratio: Any, T: Any) -> Any:
         )
         raise OptionError(message)
     return threshold
+
+
+@cache
+def _default(M: Any) -> Any:
+    return M(np.sqrt(np.finfo(M).eps))

@@ -74,6 +74,8 @@ def moderate(a, b, p):
 @kernel
 def times_above(a, b):
     """At least ``a * b``; zero times anything is zero, and nothing else is."""
+    if a == 1:
+        return b
     p = a * b
     if moderate(a, b, p):
         return p + (PHI * abs(p) + ETA) * (1.0 * (lost(a, b, p) > 0))
@@ -102,6 +104,10 @@ def product(al, ah, bl, bh):
     The ends are tight where one of the two is a point, else a step outward.
     """
     if al == ah:
+        if al == 1:
+            return bl, bh
+        if al == -1:
+            return 0.0 - bh, 0.0 - bl
         if al >= 0:
             return times_below(al, bl), times_above(al, bh)
         return times_below(al, bh), times_above(al, bl)

@@ -140,8 +140,14 @@ def split(aw, e11, e12, e22, z1, z2, have, s1, s2, ratio, check):
     if not (aw < INF and e11 < INF and e12 < INF and e22 < INF):
         return 0.0, 0.0, NOT_FINITE
     f11 = times_above(aw, e11)
-    f12 = times_above(aw, e12)
     f22 = times_above(aw, e22)
+    if (
+        e12 == 0
+        and (e11 == 0 or 1e-280 < f11 < 1e280)
+        and (e22 == 0 or 1e-280 < f22 < 1e280)
+    ):
+        return root_above(f11), root_above(f22), DONE
+    f12 = times_above(aw, e12)
     low = min(f12, f11 if e11 != 0 else f12, f22 if e22 != 0 else f12)
     half = 0
     if not (low > 1e-280 and f11 < 1e280 and f12 < 1e280 and f22 < 1e280):

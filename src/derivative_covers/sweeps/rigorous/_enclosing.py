@@ -11,7 +11,8 @@ import numpy as np
 
 from ... import tape as tp
 from ...tape import Tape
-from ...tape._enclosures import Enclosures, coefficients
+from ...tape._block_enclosures import coefficients
+from ...tape._enclosures import Enclosures
 from ...tape._walks import CHUNK
 from .._lower import walk
 from .._step import Array
@@ -89,10 +90,8 @@ def enclosing(block: Any, at: int) -> Callable[[Work], None]:
 
 def _ready(work: Work) -> None:
     """The inputs are given."""
-    if not (
-        np.isfinite(work.tape.sets[0][0]).all()
-        and np.isfinite(work.tape.sets[0][1]).all()
-    ):
+    lo, hi = work.tape.sets[0]
+    if not (lo.min(initial=0.0) > -np.inf and hi.max(initial=0.0) < np.inf):
         raise Failed
 
 

@@ -60,28 +60,22 @@ class Group:
             if not self.two:
                 self.y = (steps.NO_IDS, 0, 0)
         every = [_template(block, c) for block, c in blocks]
-        mixed = any(c is None or c.mixed for _, c in blocks)
-        self.filled = len(blocks) > 1 or mixed
-        self.fixed: list[Any] = [VARIES] * 5
+        sizes = [block.size for block, _ in blocks]
+        self.fixed: list[Any] = [None] * 5
         self.template: list[Any] = [None] * 5
-        for k in range(5):
-            parts = [t[k] for t in every]
-            sizes = [block.size for block, _ in blocks]
-            if self.filled:
-                if any(p is not VARIES for p in parts):
-                    self.template[k] = np.concatenate(
-                        [
-                            np.full(n, np.nan if p is VARIES else p)
-                            for p, n in zip(parts, sizes, strict=True)
-                        ]
-                    )
-            elif parts[0] is not VARIES:
-                ends, t = steps.column((parts[0],), self.n)
+        mixed = any(c is None or c.mixed for _, c in blocks)
+        for k, parts in enumerate(zip(*every, strict=True)):
+            varies = mixed or any(p is VARIES for p in parts)
+            joined = parts[0] if len(parts) == 1 else _joined(parts, sizes)
+            if not varies:
+                ends, t = steps.column((joined,), self.n)
                 self.fixed[k] = (ends[0], t), (np.abs(ends[0]), t)
-
-        self.varying: Any = [k for k in range(5) if self.fixed[k] is None]
-        if self.filled:
-            self.varying = slice(None)
+            elif joined is not VARIES:
+                self.template[k] = joined
+        varying = [k for k in range(5) if self.fixed[k] is None]
+        self.varying: Any = varying  # as a slice, no copy is made of them
+        if varying == list(range(len(varying))):
+            self.varying = slice(len(varying))
 
         def active(k: int) -> bool:
             return any(t[k] is VARIES or bool(np.any(t[k])) for t in every)
@@ -100,7 +94,7 @@ class Group:
     def __call__(self, work: Work) -> Made:
         low, high = work.parts[self.index]
         sizes = magnitude(low[self.varying], high[self.varying])
-        if not np.isfinite(sizes).all():
+        if not sizes.max(initial=0.0) < np.inf:
             raise Failed
         signed, size, each = [], [], iter(sizes)
         for k, fixed in enumerate(self.fixed):
@@ -138,6 +132,16 @@ def _parents(block: Any, found: Columns | None) -> tuple[Array, Array, bool]:
         return found.a, found.b, y is not None
     a = x.flat((block.size,))
     return a, a if y is None else y.flat((block.size,)), y is not None
+
+
+def _joined(parts: Any, sizes: list[int]) -> Any:
+    """Partials of blocks as one number, or one a node; NaN where they vary."""
+    known = [np.nan if p is VARIES else p for p in parts]
+    if all(np.ndim(p) == 0 and p == known[0] for p in known):
+        return known[0]
+    return np.concatenate(
+        [np.broadcast_to(p, (n,)) for p, n in zip(known, sizes, strict=True)]
+    )
 
 
 def _template(block: Any, found: Columns | None) -> Any:

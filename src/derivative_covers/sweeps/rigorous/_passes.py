@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ...elements import Interval, magnitude, upper_magnitudes
+from ...elements import Interval, upper_magnitudes
 from ...elements._interval import pair
 from ...tape import Tape
 from .._step import Array, CoverState
 from ..kernels._jit import charge
 from ._lower import WORK, BoxProgram
+from ._lower import magnitude as sizes
 from ._numbers import numbers_of
 from ._steps import Ends
 from ._weights import parts, scatter, settled, whole
@@ -39,7 +40,7 @@ def adjoints(
     """Adjoints of all nodes for weighted outputs: one reverse sweep."""
     numbers = numbers_of(tape, absolute)
     v = _seeded(numbers, tape.nnodes, outs, seeds)
-    return numbers.number(swept(program, v, int(np.max(outs)), absolute))
+    return numbers.number(swept(program, v, _last(outs), absolute))
 
 
 def swept(program: BoxProgram, v: Ends, last: int, absolute: Any) -> Ends:
@@ -75,7 +76,7 @@ def second_order(
     absolute: bool = False,
 ) -> Any:
     """``sum_k vbar_k C^k_ij dot_j`` swept back to all nodes: one reverse sweep."""
-    last = int(np.max(out))
+    last = _last(out)
     numbers = numbers_of(tape, absolute)
     b = numbers.zeros(tape.nnodes)
     weights, directions = numbers.ends(vbar), numbers.ends(dot)
@@ -116,7 +117,7 @@ def cover_pass(
     """Adjoints and sum merge ``g`` of all nodes: two reverse sweeps."""
     adj = adjoints(program, tape, seeds, out)
     size = magnitudes(adj)
-    last = int(np.max(out))
+    last = _last(out)
     g = np.zeros(tape.nnodes)
     with np.errstate(all="ignore"):
         for step in program.below(last):
@@ -136,8 +137,13 @@ def slot_weights(
 
 def magnitudes(x: Any) -> Array:
     """The largest absolute value of members."""
-    found: Array = upper_magnitudes(x) if isinstance(x, np.ndarray) else magnitude(x)
+    found: Array = upper_magnitudes(x) if isinstance(x, np.ndarray) else sizes(*pair(x))
     return found
+
+
+def _last(outs: Any) -> int:
+    """The largest of some ids."""
+    return outs if type(outs) is int else int(np.max(outs))
 
 
 def _seeded(numbers: Any, n: int, outs: Any, seeds: Any) -> Ends:
