@@ -17,6 +17,7 @@ from derivative_covers.errors import (
     UnsupportedOperationError,
 )
 from derivative_covers.interop.scipy import minimize, scaling
+from derivative_covers.interop.scipy._methods import method_named, options_for
 from derivative_covers.interop.scipy._package import _module
 from derivative_covers.interop.scipy._stop import rounding_of
 from examples import nist
@@ -70,6 +71,26 @@ def test_units_that_are_powers_of_two_change_no_bit(method):
     assert b.predicted_decrease == a.predicted_decrease * size
     np.testing.assert_array_equal(b.scale, a.scale * units)
     np.testing.assert_allclose(b.jac, dc.gradient(f, b.x), rtol=1e-6, atol=1e-12)
+
+
+def test_l_bfgs_b_remembers_more_where_that_costs_nothing():
+    """NIST's Hahn1 from its second start: in 95 evaluations, with ten pairs in 147."""
+    problem = nist.load("Hahn1")
+
+    def f(x):
+        return 0.5 * np.sum(problem.residuals(x) ** 2)
+
+    start = problem.points["start 2"]
+    usual = minimize(f, start, method="L-BFGS-B")
+    few = minimize(f, start, method="L-BFGS-B", options={"maxcor": 10})
+    for found in (usual, few):
+        assert found.success
+        assert 2 * found.fun == pytest.approx(problem.certified_rss, rel=1e-6)
+    assert usual.nfev < 0.8 * few.nfev
+    how = method_named("L-BFGS-B", False, False)
+    for n, pairs in ((1, 50), (655, 50), (656, 49), (3277, 10), (10**6, 10)):
+        assert options_for(how, None, None, False, n)["maxcor"] == pairs
+    assert options_for(how, {"maxcor": 3}, None, False, 5)["maxcor"] == 3
 
 
 def test_a_small_gradient_is_no_end():

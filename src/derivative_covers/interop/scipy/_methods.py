@@ -21,6 +21,8 @@ _SCALED = ("hess_inv0", "stepmx", "initial_constr_penalty")
 _PRINTS = ("disp", "iprint", "verbose")
 _COUNTS = ("maxiter", "maxfun", "maxfev", "maxcor", "maxls")
 
+PAIRS = 1 << 15
+
 
 @dataclass(frozen=True)
 class Method:
@@ -148,6 +150,8 @@ def options_for(
             msg = f"options[{name!r}] is {count!r}; a positive integer is needed."
             raise OptionError(msg)
     options = {**method.options, **given}
+    if method.name == "L-BFGS-B":  # as many pairs as take half a megabyte, 10 at least
+        options.setdefault("maxcor", min(max(PAIRS // n, 10), 50))
     if method.name not in ("L-BFGS-B", "trust-constr"):  # which have large limits
         options.setdefault("maxfun" if method.name == "TNC" else "maxiter", 1000 * n)
     if constrained:  # the method's own tests, in variables without units

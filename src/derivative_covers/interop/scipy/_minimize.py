@@ -18,7 +18,7 @@ from ._point import Point
 from ._result import Run, result_of
 from ._round import Task, afresh, falls_for_ever, one_round
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
-from ._stop import StopTest, predicted_decrease
+from ._stop import NEAR, StopTest, predicted_decrease
 from ._verdict import FEW, constrained_end, second_look
 
 __all__ = ["minimize"]
@@ -27,9 +27,6 @@ Array = NDArray[Any]
 
 ROUNDS = 10
 """How often the scale is estimated anew at most."""
-
-NEAR = 1e3
-"""What the model may still promise, in roundings of f, where a method finds no decrease."""
 
 COARSE = 1e-3
 """Part of the decrease promised at the last scale, below which SciPy's own tests, which
@@ -98,8 +95,9 @@ def minimize(
             with points in units. StopIteration
             ends, with trust-constr also a true result; ``callback(xk, state)`` there.
         options: SciPy's options of the method without tolerances and what prints, such
-            as ``maxiter`` (``1000 n`` for methods that SciPy gives less). Sizes of
-            trust regions count natural steps.
+            as ``maxiter`` (``1000 n`` for methods that SciPy gives less) or ``maxcor``
+            of L-BFGS-B (50 for up to 655 variables, of more what takes as much memory,
+            but at least SciPy's 10). Sizes of trust regions count natural steps.
         rescale: When the scale is estimated anew. ``"restart"``: where the method finds
             no decrease any more, and the next round starts from there as long as it
             makes progress. ``"start"``: never. A function of ``x`` is asked, at the
