@@ -357,3 +357,17 @@ def test_definiteness_is_never_claimed_in_error() -> None:
             rest = sum(abs(exact[i][j]) for j in range(n) if j != i)
             assert exact[i][i] + Fraction(float(s[i])) >= rest
     assert claimed > 50
+
+
+@pytest.mark.parametrize(
+    "of",
+    [bounds.alphabb, bounds.convex_on, bounds.hessian_bound, bounds.gradient_lipschitz],
+)
+def test_one_output_is_needed(of):
+    def f(x):
+        return [x[0], x[0] * x[1]]
+
+    box = dc.Interval([0.0, 0.0], [1.0, 1.0])
+    for program in (f, dc.compile(f, box)):
+        with pytest.raises(ShapeError, match="curvature over a box needs a program"):
+            of(program, box)

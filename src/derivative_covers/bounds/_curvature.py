@@ -15,6 +15,7 @@ from ..covers import (
     tape_function,
 )
 from ..covers import hessian_bound as absolute_hessian
+from ..covers._arguments import scalar_output
 from ..elements import Interval
 from ..errors import ConstantProgramError, OptionError, UnsupportedOperationError
 from ..replay import CompiledBox
@@ -54,11 +55,13 @@ class Curvature:
             found = found.meet(Entries.within(covered("quadrature").size))
         return found
 
-    def _recorded(self, box: Interval) -> tuple[Tape, Any]:
+    def _recorded(self, box: Interval) -> tuple[Tape, int]:
         """A tape over a box: that of a compiled program, or recorded."""
         if isinstance(self.f, CompiledBox) and not self.recording:
-            return self.f.tape_at(box)
-        return tape_function(self.f, box, **self.recording)
+            tape, out = self.f.tape_at(box)
+        else:
+            tape, out = tape_function(self.f, box, **self.recording)
+        return tape, scalar_output(out, "curvature over a box")
 
     def _entries(self, tape: Tape, out: Any) -> Entries:
         n = tape.ninputs
