@@ -113,6 +113,31 @@ def test_forward_cover_of_a_compiled_program_replays_it() -> None:
         dc.forward_cover(compiled, [4.0, 3.0], storage="banded")
 
 
+def test_forward_cover_runs_a_compiled_program_at_points_of_another_kind() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x**3 * x[0])
+
+    compiled = dc.compile(f, [1.0, 2.0])
+    close(dc.forward_cover(compiled, [2.0, 3.0, 4.0]), dc.forward_cover(f, [2, 3, 4]))
+    single = np.array([1.0, 2.0], dtype=np.float32)
+    assert dc.forward_cover(compiled, single).h.dtype == np.float32
+    tree = dc.compile(lambda p: p["a"] * p["b"] ** 2, {"a": 1.0, "b": 2.0})
+    found = dc.forward_cover(tree, {"a": np.float32(1.0), "b": np.float32(2.0)})
+    assert found.h["b"].dtype == np.float32
+    branch = dc.compile(
+        lambda x: np.maximum(x[0], 1.0) * x[1], [2.0, 1.0], kinks="branch"
+    )
+    assert dc.forward_cover(branch, [3.0, 1.0]).h.shape == (2,)
+
+    class Program:
+        forward_cover = True  # of the user's own class
+
+        def __call__(self, x: Any) -> Any:
+            return f(x)
+
+    close(dc.forward_cover(Program(), [1.0, 2.0]), dc.forward_cover(f, [1.0, 2.0]))
+
+
 def test_points_may_be_lists_and_have_two_dimensions() -> None:
     compiled = dc.compile(lambda x: np.sum(x**3), [1.0, 2.0])
     np.testing.assert_allclose(compiled.forward_cover([2.0, 3.0]).gradient, [12, 27])

@@ -49,6 +49,8 @@ def checked(lo: Any, hi: Any) -> Pair:
     """
     lo, hi = np.asarray(lo), np.asarray(hi)
     if lo.shape != hi.shape:
+        refuse_nan(lo, "Interval")
+        refuse_nan(hi, "Interval")
         if lo.ndim and hi.ndim:
             message = (
                 f"the ends of an Interval have the shapes {lo.shape} and {hi.shape}; "

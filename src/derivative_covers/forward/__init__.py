@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._channels import DenseStorage, ForwardChannels, SparseStorage, Storage
 from ._context import ForwardContext
-from ._cover import ForwardCover, forward_cover
+from ._cover import ForwardCover, Replayable, forward_cover
 from ._fvar import FVar
 from ._scale import ForwardScale, forward_channels, forward_scale
 
@@ -15,6 +15,7 @@ __all__ = [
     "ForwardContext",
     "ForwardCover",
     "ForwardScale",
+    "Replayable",
     "SparseStorage",
     "Storage",
     "forward_channels",

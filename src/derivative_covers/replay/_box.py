@@ -101,8 +101,8 @@ class CompiledBox:
         f: The program.
 
     Guarantee:
-        That of a recording over the same box. Array operations have its bits; a scalar
-        one may end a float nearer, or further.
+        That of a recording over the same box. Array operations have its bits; scalar
+        ones and whole powers may end a float nearer, or further.
 
     Cost:
         A compiled pass over arithmetic, sums and products, some ten nanoseconds an

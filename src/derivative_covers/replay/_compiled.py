@@ -23,9 +23,10 @@ from ..covers._arguments import (
     scalar_output,
 )
 from ..covers._structure import flat, shaped
-from ..forward import ForwardCover
+from ..forward import ForwardCover, Replayable
 from ..local import split_ratio
 from ..tape import Tape
+from ..tape._structure import Structure
 from ._again import forward_options, forward_result, holds_recorded, recorded_as
 from ._recordings import Recordings
 from ._rows import sweep_rows
@@ -36,7 +37,7 @@ __all__ = ["Compiled"]
 Array = NDArray[Any]
 
 
-class Compiled:
+class Compiled(Replayable):
     """A program that is recorded once and replayed in compiled code.
 
     Made by :func:`compile`. Safe to use from several threads at once.
@@ -285,6 +286,16 @@ class Compiled:
             self._kept.at(x)  # so that a new branch is kept for the next point
             return options(x)
         return forward_result(self._like, self._out, found)
+
+    def replays_at(self, structure: Structure | None, x0: Array) -> bool:
+        """Whether :meth:`forward_cover` takes points of this structure, shape and type."""
+        like = self._like
+        if structure is None or like.structure is None:
+            same = structure is like.structure and x0.shape == like.shape
+        else:
+            same = structure.tree == like.structure.tree
+        smooth = self._kept.options.get("kinks", "raise") == "raise"
+        return same and x0.dtype == like.dtype and smooth
 
     def tape_at(self, x: Any) -> tuple[Tape, Any]:
         """A finished tape at a point, for whatever else is to be asked there.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -24,7 +23,7 @@ from ._keywords import check_keywords
 from ._package import optimize
 from ._point import Point
 from ._scaling import Scaling, from_steps, start_of, typical_sizes
-from ._stop import NEAR, predicted_decrease
+from ._stop import predicted_decrease
 
 __all__ = ["least_squares", "x_scale"]
 
@@ -54,8 +53,7 @@ def least_squares(
 
     The Jacobian comes from the program, and each variable is counted in the natural
     step that a cover of the Hessian of ``sum(r**2) / 2`` gives it at the start. SciPy's
-    ``gtol`` has the units of a gradient and is not taken: slopes end a run where
-    they are within a thousand roundings of zero. ``ftol`` and ``xtol`` are
+    ``gtol`` has the units of a gradient and is not used; ``ftol`` and ``xtol`` are
     relative, and act on scaled variables.
 
     Args:
@@ -74,7 +72,7 @@ def least_squares(
         tr_options: As in SciPy.
         max_nfev: Most evaluations of ``r``; None for ``1000 n``, ten times as many as
             SciPy allows.
-        verbose: As in SciPy; all columns are scaled.
+        verbose: As in SciPy. The cost is in units, the other columns are scaled.
         scales: As in :func:`scaling`.
         ngroups: As in :func:`derivative_covers.cover_nls`, from which the scale comes;
             None for the tightest.
@@ -99,7 +97,8 @@ def least_squares(
     Guarantee:
         With other units of the variables the same iteration, to rounding, and bit for
         bit with powers of two, as long as no variable starts at zero, or ``scales``
-        change along. So it is with units of the residuals, if ``f_scale`` changes along.
+        change along. Units of the
+        residuals enter ``"trf"`` with bounds a little, by a number of SciPy's.
 
     Cost:
         A cover at the start, and a Jacobian (of the compiled program) a step.
@@ -124,42 +123,35 @@ def least_squares(
     lb, ub = fit_bounds(bounds, x, method)
     traced = Traced(form.taking(r, recording.get("numpy")), x, **recording)
     s = _scale(traced, x, typical_sizes(x, scales, lb, ub), ngroups)
-    first = traced.value(x)
-    size = first.size
+    size = traced.value(x).size
     check_count(method, size, x.size)
-    end = _End.of(method, 0.5 * float(first @ first), s.unit)
 
     def to_units(y: Array) -> Array:
         return np.asarray(np.clip(s.to_units(y), lb, ub))
 
     def residuals(y: Array) -> Array:
         try:
-            return end.factor * np.append(traced.value(to_units(y)), end.rest)
+            return traced.value(to_units(y))
         except (DomainError, NondifferentiableError):
-            return np.full(size + end.rest.size, np.inf)
-
-    def slopes(y: Array) -> Array:
-        found = traced.jacobian(to_units(y)) * (s.step * end.factor)
-        return np.append(found, np.zeros((end.rest.size, x.size)), axis=0)
+            return np.full(size, np.inf)
 
     found = optimize.least_squares(
         residuals,
         np.clip(s.to_scaled(x), s.to_scaled(lb), s.to_scaled(ub)),
-        jac=slopes,
+        jac=lambda y: traced.jacobian(to_units(y)) * s.step,
         bounds=(s.to_scaled(lb), s.to_scaled(ub)),
         method=method,
         ftol=ftol,
         xtol=xtol,
-        gtol=end.gtol,
+        gtol=EPS if method == "lm" else None,
         x_scale=1.0,
         loss=loss,
-        f_scale=f_scale * end.factor,
+        f_scale=f_scale,
         tr_solver=tr_solver,
         tr_options={} if tr_options is None else tr_options,
         max_nfev=1000 * x.size if max_nfev is None else max_nfev,
         verbose=verbose,
     )
-    end.undo(found, size)
     gradient = found.grad / s.step
     point = Point(to_units(found.x), float(found.cost), gradient)
     found.x, found.grad = form.nested(point.x), form.nested(gradient)
@@ -174,42 +166,6 @@ def least_squares(
     if size == 1 < x.size:
         found.message += " " + SINGLE.format(n=x.size)
     return found
-
-
-@dataclass(frozen=True)
-class _End:
-    """What makes SciPy's tests end a run whose slope, or cost, goes to zero.
-
-    Attributes:
-        gtol: A thousand roundings of a slope in scaled variables; of lm, of a cosine one.
-        rest: Of lm, whose tests are relative to the cost, a residual that nothing
-            changes: it keeps the cost at the part of the first one that
-            :func:`minimize` takes for zero. Else empty.
-        factor: The power of two by which residuals are multiplied, so that SciPy, which
-            warns of small numbers, sees none.
-    """
-
-    gtol: float
-    rest: Array
-    factor: float
-
-    @classmethod
-    def of(cls, method: str, first: float, unit: float) -> _End:
-        exponent = int(np.frexp(np.sqrt(first) * np.sqrt(unit))[1]) // 2
-        factor = float(np.ldexp(1.0, -exponent))
-        if method == "lm":
-            return cls(EPS, np.sqrt([2 * EPS**1.5 * first]), factor)
-        slope = NEAR * EPS * np.sqrt(first) * np.sqrt(unit) * factor**2
-        return cls(max(float(slope), EPS), np.empty(0), factor)
-
-    def undo(self, found: Any, size: int) -> None:
-        """SciPy's result without factor and rest."""
-        found.fun, found.jac = (a[:size] / self.factor for a in (found.fun, found.jac))
-        found.grad = found.grad / self.factor**2
-        rest = float(self.rest @ self.rest)
-        found.cost = found.cost / self.factor**2
-        if rest:
-            found.cost = 0.5 * float(found.fun @ found.fun)
 
 
 def x_scale(

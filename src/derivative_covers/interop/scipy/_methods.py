@@ -21,7 +21,8 @@ _SCALED = ("hess_inv0", "stepmx", "initial_constr_penalty")
 _PRINTS = ("disp", "iprint", "verbose")
 _COUNTS = ("maxiter", "maxfun", "maxfev", "maxcor", "maxls")
 
-PAIRS = 1 << 15
+MEMORY = 1 << 15
+"""Entries of the steps that L-BFGS-B remembers without a second thought."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ def options_for(
             msg = f"options[{name!r}] is {count!r}; a positive integer is needed."
             raise OptionError(msg)
     options = {**method.options, **given}
-    if method.name == "L-BFGS-B":  # as many pairs as take half a megabyte, 10 at least
-        options.setdefault("maxcor", min(max(PAIRS // n, 10), 50))
+    if method.name == "L-BFGS-B":
+        options.setdefault("maxcor", min(max(MEMORY // n, 10), 50))
     if method.name not in ("L-BFGS-B", "trust-constr"):  # which have large limits
         options.setdefault("maxfun" if method.name == "TNC" else "maxiter", 1000 * n)
     if constrained:  # the method's own tests, in variables without units

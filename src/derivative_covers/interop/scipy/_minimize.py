@@ -18,7 +18,7 @@ from ._point import Point
 from ._result import Run, result_of
 from ._round import Task, afresh, falls_for_ever, one_round
 from ._scaling import Scaling, from_steps, natural, start_of, typical_sizes
-from ._stop import NEAR, StopTest, predicted_decrease
+from ._stop import StopTest, predicted_decrease
 from ._verdict import FEW, constrained_end, second_look
 
 __all__ = ["minimize"]
@@ -27,6 +27,9 @@ Array = NDArray[Any]
 
 ROUNDS = 10
 """How often the scale is estimated anew at most."""
+
+NEAR = 1e3
+"""What the model may still promise, in roundings of f, where a method finds no decrease."""
 
 COARSE = 1e-3
 """Part of the decrease promised at the last scale, below which SciPy's own tests, which

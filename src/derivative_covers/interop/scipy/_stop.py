@@ -14,13 +14,10 @@ from ...sweeps import adjoints, check_outputs
 from ._point import Point
 from ._scaling import Scaling
 
-__all__ = ["NEAR", "StopTest", "predicted_decrease", "rounding_of", "stationary"]
+__all__ = ["StopTest", "predicted_decrease", "rounding_of", "stationary"]
 
 Array = NDArray[Any]
 EPS = float(np.finfo(float).eps)
-
-NEAR = 1e3
-"""What a model may still promise at an end, in roundings."""
 
 RESOLVED = 1e-3
 """Part of a value that no rounding is expected to reach: not worth estimating it."""
