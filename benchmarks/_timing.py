@@ -14,7 +14,7 @@ from ._report import Row
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-SHORTEST_SAMPLE = 0.005
+SHORTEST_SAMPLE = 0.02  # the first calls after a collection find cold caches
 CLOCK = time.perf_counter  # or `time.process_time`, where other programs run besides
 LONG = 0.5  # seconds: a call that lasts longer is warm after one
 

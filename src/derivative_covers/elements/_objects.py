@@ -177,7 +177,8 @@ def ends_of(x: Any) -> tuple[float, float]:
 def all_finite(a: Any) -> bool:
     """Whether no number is NaN or infinite, or tells that it is none."""
     if isinstance(a, Interval):
-        return all(bool(np.isfinite(end).all()) for end in pair(a))
+        lo, hi = pair(a)
+        return bool(np.isfinite(lo).all() and np.isfinite(hi).all())
     if not (isinstance(a, np.ndarray) and a.dtype == object):
         return bool(np.isfinite(a).all())
     return all(is_defined(x) for x in a.ravel().tolist())

@@ -263,6 +263,7 @@ class CompiledBox:
             o = scalar_output(out, "cover_hessian")
             found = _sum_cover(tape, o, scales, ratio)
             if found is not None:
+                tape.cache.clear()  # refers to the tape, and would outlive this call
                 return found
         return cover_hessian(
             tape, out, merge=merge, budget=budget, scales=scales, ratio=ratio

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..tape import Tape
 
@@ -29,8 +29,12 @@ def over_boxes(function: Callable[P, R]) -> Callable[P, R]:
         assert isinstance(tape, Tape)
         if tape.box is None:
             return function(*args, **kwargs)
-        over = getattr(import_module(f"{__package__}.rigorous"), name)
-        found: R = over(*args, **kwargs)
+        found: R = getattr(_rigorous(), name)(*args, **kwargs)
         return found
 
     return chosen
+
+
+@cache
+def _rigorous() -> Any:
+    return import_module(f"{__package__}.rigorous")

@@ -161,9 +161,8 @@ def liveness(program: Program, tape: Tape) -> NDArray[np.uint8]:
     found = tape.cache.get("live")
     if found is None:
         found = np.empty(0, dtype=np.uint8)
-        with np.errstate(all="ignore"):
-            if any(step.cross for step in program.steps):
-                found = liveness_from(program, tape)
+        if any(step.cross for step in program.steps):
+            found = liveness_from(program, tape)
         tape.cache["live"] = found
     return found
 
