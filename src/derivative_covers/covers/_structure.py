@@ -25,7 +25,7 @@ def shaped(tape: Tape, found: NDArray[Any], *, sole: bool = False) -> Any:
     shape = found.shape[:-1] + tape.shape
     if sole and isinstance(found, np.ndarray) and found.base is None:
         return found.reshape(shape) if found.shape != shape else found
-    return found.reshape(shape).copy()
+    return found.copy() if found.shape == shape else found.reshape(shape).copy()
 
 
 def blocks(tape: Tape, matrix: NDArray[Any]) -> Any:

@@ -202,14 +202,16 @@ def weights(r1, r2, size, per, topo, twice, refs, merge, options):
     for k in range(n):
         r1[k] = 0
         r2[k] = 0
-        aw = size[k0 + k // per]
+        e11 = c11[u11 * k]
+        e12 = c12[u12 * k]
+        e22 = c22[u22 * k]
+        if e11 == 0 and e12 == 0 and e22 == 0:
+            continue
+        aw = size[k0 + (k if per == 1 else k // per)]
         if aw == 0:
             continue
         ia = aid[k] if ga else a0 + sa * k
         ib = (bid[k] if gb else b0 + sb * k) if two else ia
-        e11 = c11[u11 * k]
-        e12 = c12[u12 * k]
-        e22 = c22[u22 * k]
         if ia == ib and merge:
             e11 = sum_above(e11, sum_above(e12 + e12, e22))
             e12 = 0.0

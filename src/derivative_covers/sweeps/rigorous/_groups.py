@@ -46,22 +46,21 @@ class Group:
     def __init__(self, blocks: list[tuple[Any, Columns | None]], index: int) -> None:
         self.index = index
         first, last = blocks[0][0], blocks[-1][0]
-        self.start, self.stop = first.start, last.stop
-        self.n = self.stop - self.start
+        self.start = first.start
+        self.n = last.stop - first.start
         parents = [_parents(block, c) for block, c in blocks]
         self.two = any(p[2] for p in parents)
         self.a, self.b = (np.concatenate([p[k] for p in parents]) for k in (0, 1))
         if len(blocks) == 1:
-            x, y = slots(first)
-            self.x = where(x, self.n)
-            self.y = where(y, self.n) if self.two else (steps.NO_IDS, 0, 0)
+            places = [where(x, self.n) for x in slots(first) if x is not None]
         else:
-            self.x, self.y = (self.a, 0, 0), (self.b, 0, 0)
-            if not self.two:
-                self.y = (steps.NO_IDS, 0, 0)
+            places = [(self.a, 0, 0), (self.b, 0, 0)]
+        x, y = (*places[: 1 + self.two], (steps.NO_IDS, 0, 0))[:2]
+        self.topo = (self.start, self.n, self.two, *x, *y)
         every = [_template(block, c) for block, c in blocks]
         sizes = [block.size for block, _ in blocks]
-        self.fixed: list[Any] = [None] * 5
+        self.signed: list[Any] = [None] * 5
+        self.size: list[Any] = [None] * 5
         self.template: list[Any] = [None] * 5
         mixed = any(c is None or c.mixed for _, c in blocks)
         for k, parts in enumerate(zip(*every, strict=True)):
@@ -69,13 +68,14 @@ class Group:
             joined = parts[0] if len(parts) == 1 else _joined(parts, sizes)
             if not varies:
                 ends, t = steps.column((joined,), self.n)
-                self.fixed[k] = (ends[0], t), (np.abs(ends[0]), t)
+                self.signed[k] = (ends[0], ends[0]), t
+                self.size[k] = (np.abs(ends[0]),), t
             elif joined is not VARIES:
                 self.template[k] = joined
-        varying = [k for k in range(5) if self.fixed[k] is None]
-        self.varying: Any = varying  # as a slice, no copy is made of them
-        if varying == list(range(len(varying))):
-            self.varying = slice(len(varying))
+        self.rows = [k for k in range(5) if self.signed[k] is None]
+        self.varying: Any = self.rows  # as a slice, no copy is made of them
+        if self.rows == list(range(len(self.rows))):
+            self.varying = slice(len(self.rows))
 
         def active(k: int) -> bool:
             return any(t[k] is VARIES or bool(np.any(t[k])) for t in every)
@@ -96,19 +96,14 @@ class Group:
         sizes = magnitude(low[self.varying], high[self.varying])
         if not sizes.max(initial=0.0) < np.inf:
             raise Failed
-        signed, size, each = [], [], iter(sizes)
-        for k, fixed in enumerate(self.fixed):
-            if fixed is None:
-                signed.append(((low[k], high[k]), 1))
-                size.append(((next(each),), 1))
-            else:
-                (e, t), (m, _) = fixed
-                signed.append(((e, e), t))
-                size.append(((m,), t))
+        signed, size = list(self.signed), list(self.size)
+        for k, row in zip(self.rows, sizes, strict=True):
+            signed[k] = (low[k], high[k]), 1
+            size[k] = (row,), 1
         return self._made(work, signed, size)
 
     def _made(self, work: Work, signed: Any, size: Any) -> Made:
-        topo = (self.start, self.n, self.two, *self.x, *self.y)
+        topo = self.topo
         refs: tuple[Any, ...] = (*ONE, *ONE)
         if self.cross:
             z = work.magnitudes()
